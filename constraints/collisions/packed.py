@@ -54,7 +54,7 @@ class PackedJoints:
 
     def __init__(self, robot: Robot) -> None:
         packer = Packer(0)
-        argument = Argument(packer.memory(robot.nq), np.full(robot.nv, -1, dtype=np.int64), True)
+        argument = Argument(packer.memory(robot.nq), np.full(robot.nv, -1, dtype=np.int64))
         packer.header[layout.NQ], packer.header[layout.Q] = robot.nq, argument.at
         tree = packer.tree(robot, argument)
         carriers = [tree.joint(i) for i in range(int(robot.model.njoints))]

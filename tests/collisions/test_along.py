@@ -11,10 +11,13 @@ from robots import mixed_tree, panda
 
 from constraints import Base, Implicit, Options, Part, Position, Problem, Projector, Robot, errors
 from constraints.collisions import CollisionModel, Shape, checking
+from constraints.collisions.along import _beside, _between  # pyright: ignore[reportPrivateUsage]
 from constraints.collisions.model import PathCheck
 from constraints.collisions.motion import CarriedSolids, JointMotions, MotionBounds
 from constraints.manipulation import Path, interpolate
 from constraints.models import sample_arm
+from constraints.paths.moving_rhs import MovingRightHandSide
+from constraints.paths.path import Piece
 
 BODY = "<robot name='body'><link name='l'/></robot>"
 PANDA = "package://example-robot-data/robots/panda_description/urdf/panda.urdf"
@@ -134,6 +137,13 @@ def test_what_passes_by_is_free_and_said_to_be_near() -> None:
     assert wide.time == pytest.approx(0.3 - np.sqrt(0.07**2 - 0.0501**2), abs=1.1e-3)
 
 
+@pytest.fixture(params=["compiled", "readable"])
+def engine(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With kernels, and without."""
+    monkeypatch.setattr(checking, "USUAL", request.param)
+
+
+@pytest.mark.usefixtures("engine")
 def test_what_does_not_move_is_looked_at_once() -> None:
     robot = body()
     ball, wall = Shape("ball", "Sphere", (0.05,), "l"), Shape("wall", "Box", (0.1, 1.0, 1.0), "universe", pose(0.5))
@@ -143,6 +153,46 @@ def test_what_does_not_move_is_looked_at_once() -> None:
         assert (check.collision is not None, check.looked) == (met, 1)
 
 
+@pytest.mark.usefixtures("engine")
+def test_behind_a_collision_nothing_is_looked_at_closely() -> None:
+    """A path that begins in a thin wall: the middles of its parts, and both ends of the first one."""
+    robot = body()
+    ball, wall = Shape("ball", "Sphere", (0.05,), "l"), Shape("wall", "Box", (0.02, 1.0, 1.0))
+    path = straight(robot, pose(-0.02), pose(1.0), "l")
+    check = CollisionModel(robot, [ball, wall]).check_path(path)
+    assert check.collision == ("ball", "wall", 0.0)
+    assert check.looked == len(path.samples) - 1 + 2
+
+
+@pytest.mark.usefixtures("engine")
+@pytest.mark.parametrize("carried", [True, False])
+def test_a_plate_without_an_end_is_met_in_time(carried: bool) -> None:
+    """No sphere holds it: on the body that sinks by 1 m onto a ball, and under it."""
+    robot, frames = body(), ("l", "universe")
+    plate = Shape("plate", "Box", (1e150, 1e150, 0.2), frames[not carried])
+    model = CollisionModel(robot, [plate, Shape("ball", "Sphere", (0.1,), frames[carried])])
+    met = model.first_collision(straight(robot, pose(0.0, z=1.0), pose(0.0), "l"), 1e-4)
+    assert met is not None
+    assert met.time == pytest.approx(0.8, abs=1e-4)
+    above = model.check_path(straight(robot, pose(0.0, z=1.0), pose(0.0, z=0.21), "l"))
+    assert (above.collision, above.grazing) == (None, ())
+
+
+@pytest.mark.usefixtures("engine")
+def test_a_jump_over_a_wall_is_told() -> None:
+    """Right-hand sides that jump by 0.3 m half-way: parts of no time are not divided for ever, but near a collision."""
+    robot = body()
+    problem = Problem(robot, [Implicit.equal(Position(robot, "l"), name="place")])
+    sides = MovingRightHandSide(function=lambda s: problem.check_rhs([0.3 * (s > 0.5), 0.0, 0.0]))
+    piece = Piece(problem, sides, np.array([pose(0.0), pose(0.3)]), np.array([0.0, 1.0]), Options.local())
+    ball, wall = Shape("ball", "Sphere", (0.05,), "l"), Shape("wall", "Box", (0.02, 1.0, 1.0), "universe", pose(0.15))
+    check = CollisionModel(robot, [ball, wall]).check_path(Path((piece,)))
+    assert check.collision is None
+    (near,) = check.grazing
+    assert 0.5 - 2e-9 <= near.begin <= 0.5 < near.end <= 0.5 + 2e-9
+
+
+@pytest.mark.usefixtures("engine")
 def test_open_space_is_looked_at_once_a_part() -> None:
     robot = body()
     ball, wall = (
@@ -154,6 +204,7 @@ def test_open_space_is_looked_at_once_a_part() -> None:
     assert (check.collision, check.grazing, check.looked) == (None, (), len(path.samples) - 1)
 
 
+@pytest.mark.usefixtures("engine")
 def test_collisions_of_pieces_have_the_time_of_the_path() -> None:
     """The wall is met in the second of three pieces, which last 1, 2 and 3 s."""
     robot = body()
@@ -210,6 +261,32 @@ def test_motions_are_within_their_bounds() -> None:
     assert max(ratios) > 0.5
     assert np.median(ratios) > 0.3
     assert np.mean(smaller) > 0.3  # what the motions of balls say matters
+
+
+def test_a_joint_reaches_as_far_as_a_stretched_arm() -> None:
+    """Links of 0.5 and 0.4 m, a slider that comes from 0.1 to 0.3 m, and a ball of 0.05 m, 0.2 m behind it."""
+    joints = [("turn", "revolute", 0.3), ("bend", "revolute", 0.5), ("slide", "prismatic", 0.4)]
+    links = "".join(f"<link name='l{i}'/>" for i in range(4))
+    text = "".join(
+        f"<joint name='{name}' type='{kind}'><parent link='l{i}'/><child link='l{i + 1}'/><origin xyz='{x} 0 0'/>"
+        f"<axis xyz='{'1 0 0' if kind == 'prismatic' else '0 0 1'}'/>"
+        "<limit lower='-3' upper='3' effort='1' velocity='1'/></joint>"
+        for i, (name, kind, x) in enumerate(joints)
+    )
+    robot = Robot.from_urdf(f"<robot name='arm'>{links}{text}</robot>")
+    model = CollisionModel(robot, [Shape("ball", "Sphere", (0.05,), "l3", pose(0.2)), PLATE])
+    carried = CarriedSolids(JointMotions(robot), model.contents.solids)
+    Q = np.array([[0.0, 0.0, 0.1], [0.4, -0.2, 0.3]])
+    ball, plate = carried.reaches_along(Q, np.diff(Q, axis=0)).reaches.T
+    slid = 0.3 + 0.5 * 0.2  # the farthest, and what is between it and a configuration that was not looked at
+    np.testing.assert_allclose(ball, [0.5 + 0.4 + slid + 0.25, 0.4 + slid + 0.25, 0.25], atol=1e-9)
+    assert not plate.any()
+
+
+def test_between_two_parts_the_longer_one_counts() -> None:
+    """How far solids must be apart there, and what bends a part: the larger of what is beside it."""
+    np.testing.assert_array_equal(_between(np.array([[3.0, 1.0, 2.0, 5.0]])), [[3.0, 2.0, 5.0]])
+    np.testing.assert_array_equal(_beside(np.array([[3.0, 1.0, 2.0]]), np.maximum), [[3.0, 3.0, 2.0, 2.0]])
 
 
 def test_solids_on_one_side_of_a_joint_do_not_approach() -> None:

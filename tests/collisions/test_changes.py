@@ -13,7 +13,7 @@ import pytest
 from robots import panda
 
 from constraints import errors
-from constraints.collisions import CollisionModel, Shape, solids
+from constraints.collisions import CollisionModel, Shape, checking, solids
 from constraints.collisions.pairs import LeftOutReason
 from constraints.models import sample_arm
 
@@ -130,8 +130,11 @@ def moved(model: CollisionModel, name: str) -> Shape:
     return Shape(name, old.kind, old.size, placement=at(0.2, -0.3, 0.5))
 
 
-def test_shapes_that_are_carried_move_too() -> None:
+@pytest.mark.parametrize("compiled", [True, False])
+def test_shapes_that_are_carried_move_too(compiled: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """A held box that slips, a ball on a link, a mesh beside them, and what is not covered by numbers alone."""
+    if not compiled:
+        monkeypatch.setattr(checking, "USUAL", "readable")
     held = arm(TABLE).attached(Shape("box", "Box", (0.05, 0.05, 0.2)), "tool", placement=at(0.0, 0.0, 0.1))
     slipped = held.moved({"box": at(0.0, 0.1, 0.0), "hand": at(0.05, 0.0, 0.0)})
     anew = arm(TABLE).removed("hand").added(Shape("hand", "Sphere", (0.06,), "tool", at(0.05, 0.0, 0.0)))

@@ -132,6 +132,12 @@ def test_balls_are_what_they_were_beside_other_solids() -> None:
         assert CollisionModel(robot, shapes).is_free(q) == CollisionModel(robot, [*shapes, far]).is_free(q) == (gap > 0)
 
 
+def test_the_size_of_a_cloud_is_that_of_the_box_around_its_balls() -> None:
+    cloud = PointCloud("c", np.array([[0.0, 0.0, 1.0], [0.5, -0.2, 1.0], [0.1, 0.1, 1.0]]), 0.02)
+    assert cloud.size == pytest.approx((0.54, 0.34, 0.04))
+    assert repr(cloud) == "PointCloud('c', 3 points, radius 0.02 m)"
+
+
 def test_bad_clouds_are_named() -> None:
     with pytest.raises(errors.SizeError, match="points of point cloud 'c'"):
         PointCloud("c", np.zeros((3, 2)), 0.1)

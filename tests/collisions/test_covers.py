@@ -98,14 +98,48 @@ def test_what_has_no_end_has_no_cover() -> None:
     assert cover_of(coal.Plane(np.array([0.0, 0.0, 1.0]), 0.0)) is None
 
 
-def test_covers_are_not_much_larger_than_their_solids() -> None:
-    """Of a box the corners of its cells, of a long mesh a quarter of its radius."""
-    box = cover_of(coal.Box(0.2, 0.2, 0.2))
-    assert box is not None
-    assert box.radii.max() == pytest.approx(0.1 / 3 * np.sqrt(3.0))
-    cover = cover_of(rock(np.random.default_rng(7)))
+SMALL = {
+    "sphere": (1, 0.3, 0.3),
+    "capsule": (17, np.hypot(0.05, 0.025), 0.45),
+    "flat capsule": (2, np.hypot(0.5, 0.0005), 0.5005),
+    "cylinder": (24, np.hypot(0.05, 0.025), np.hypot(0.05, 0.6)),
+    "disc": (25, 0.1133, np.hypot(np.hypot(0.4, 0.4), 0.005)),
+    "box": (30, 0.0514, 0.5 * np.sqrt(0.14)),
+    "plate": (30, 0.1156, 0.6404),
+    "rod": (32, np.hypot(1.0 / 32, np.hypot(0.005, 0.005)), 1.0001),
+    "ellipsoid": (12, 0.0867, np.sqrt(0.1025)),
+    "cone": (27, 0.1155, 0.3465),
+    "mesh": (32, 0.105, 0.618),
+    "hull": (30, 0.0944, 0.645),
+    "one triangle": (32, 0.157, 0.5 * np.sqrt(5.0)),
+    "no size": (1, 0.0, 0.0),
+}
+"""So many spheres at most, the largest of them, and the one around all: what is spared frees pairs without coal."""
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_covers_are_not_much_larger_than_their_solids(name: str) -> None:
+    """A box has the corners of its cells, a capsule or a cylinder one sphere a radius of its axis."""
+    cover = cover_of(SOLIDS[name](np.random.default_rng(7)))
     assert cover is not None
-    assert cover.radii.max() < 0.25 * cover.radius
+    count, largest, around = SMALL[name]
+    assert len(cover.radii) <= count
+    assert cover.radii.max() <= largest + 1e-11
+    assert cover.radius <= around + 1e-11
+
+
+@pytest.mark.parametrize("last", [False, True])
+def test_a_floor_without_an_end_has_no_cover_and_is_met_where_its_face_is(last: bool) -> None:
+    """Two balls of 0.1 m over a floor whose top is 0.1 m high, which is too large for a sphere; first and last."""
+    body = Robot.from_urdf("<robot name='body'><link name='l'/></robot>", base=Base.FREE_FLYER)
+    robot = Robot.system([Part(name, body) for name in "ab"])
+    shapes = [Shape(name, "Sphere", (0.1,), f"{name}/l") for name in "ab"]
+    shapes.insert(2 * last, Shape("floor", "Box", (1e150, 1e150, 0.2)))
+    Q = np.tile(robot.neutral, (6, 1))
+    Q[:, 0], Q[:, 2], Q[:, 9] = [0.3] * 4 + [0.19, 0.21], [9, 0.19, 9, 0.21, 9, 9], [9, 9, 0.19, 0.21, 9, 9]
+    wanted = [True, False, False, True, False, True]
+    model = CollisionModel(robot, shapes)
+    assert model.is_free_batch(Q).tolist() == wanted == [not model.collisions(q) for q in Q]
 
 
 def placed(rng: np.random.Generator, away: float) -> np.ndarray:

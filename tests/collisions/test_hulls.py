@@ -54,9 +54,20 @@ def test_parts_are_smaller_than_the_hull_and_what_is_convex_is_not_cut() -> None
     assert len(parts_of(rock(np.random.default_rng(1)))) == 1
 
 
-def clamps(folder: Path, margin: float) -> CollisionModel:
+@pytest.mark.parametrize("margin", [-0.01, 0.0, 0.02])
+def test_meshes_within_micrometres_of_contact_are_judged_themselves(margin: float, tmp_path: Path) -> None:
+    """Two cubes as meshes, 4e-6 m either side of their margin: hulls, which are as large, do not decide."""
+    model = clamps(tmp_path, margin, boxes(([0.0, 0.0, 0.0], [0.25, 0.25, 0.25])))
+    q = np.array([0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.25, 0.01, 0.02, 0.0, 0.0, 0.0, 1.0])
+    for gap in (-4e-6, 4e-6):
+        q[7] = 0.25 + max(margin, 0.0) + gap
+        assert model.is_free(q) == (gap > 0.0 or margin < 0.0)
+        assert model.checker.are_apart(q, 0, 0.0) == model.is_free(q)
+
+
+def clamps(folder: Path, margin: float, shape: tuple[Any, Any] = BRACKET) -> CollisionModel:
     """Two bodies that are clamps, as meshes."""
-    file, (corners, faces) = folder / "clamp.obj", BRACKET
+    file, (corners, faces) = folder / "clamp.obj", shape
     lines = [f"v {x} {y} {z}" for x, y, z in corners] + [f"f {a} {b} {c}" for a, b, c in faces + 1]
     file.write_text("\n".join(lines) + "\n")
     urdf = BODY.replace("/>", f"><collision><geometry><mesh filename='{file}'/></geometry></collision></link>", 1)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import multiprocessing
 import pickle
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -109,6 +110,34 @@ def test_a_way_along_nodes_names_the_edge_that_fails() -> None:
     assert len(laid.edges) == len(laid.path.samples) - 1
     at = int((laid.path.samples == a).all(axis=1).argmax())
     assert laid.edges.tolist() == [0] * at + [1] * (len(laid.edges) - at)
+
+
+def test_what_is_looked_at_between_samples_is_near_them_and_one_hit_refuses_a_way(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Of several ways at once: equal parts on the leaf, no joint moves by more than 0.02 rad from one to the next."""
+    problem, model, q0, q1 = arm_scene()
+    leaf = LeafOfProblem(Projector(problem, Options.local(threshold=5e-5)), problem.rhs, model)
+    along = interpolate(problem, q0, q1).or_raise()
+    Q = np.array([along(t) for t in (0.0, 0.02, 0.022, 0.08, 0.1, 0.1)])
+    looked = list[np.ndarray]()
+
+    def free(self: LeafOfProblem, rows: np.ndarray) -> np.ndarray:
+        looked.extend(rows)
+        return ~(np.abs(rows - middle).max(axis=1) < 0.01)
+
+    monkeypatch.setattr(LeafOfProblem, "free", free)
+    middle, judge = 0.5 * (Q[2] + Q[3]), EdgeJudge(leaf)
+    assert judge.free_between(Q[:-1], Q[1:]).tolist() == [True, True, False, True, True]
+    assert max(height_error(q) for q in looked) <= 1e-4
+    for a, b in pairwise(Q):
+        ahead = [float((q - a) @ (b - a) / max((b - a) @ (b - a), 1e-12)) for q in looked]
+        on = [q for t, q in zip(ahead, looked, strict=True) if 0.0 < t < 1.0]
+        parts = np.ceil(np.abs(b - a).max() / 0.02)
+        assert len(on) == max(parts - 1, 0)
+        assert np.abs(np.diff([a, *on, b], axis=0)).max() <= 0.021
+    blind = EdgeJudge(LeafOfProblem(leaf.projector, problem.rhs, None))
+    assert blind.free_between(Q[:-1], Q[1:]).all()
 
 
 def samples_of(pickled: bytes, seed: int) -> bytes:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -25,6 +26,11 @@ from constraints.errors import (
 )
 from constraints.models import sample_arm
 from constraints.planning import Limits, PlanningStatus, follow, timed
+from constraints.planning.edges import CHECKED_ANGLE
+from constraints.planning.following.targets import Targets
+from constraints.planning.following.tracker import Tracker
+from constraints.planning.leaf import LeafOfProblem
+from constraints.planning.limits import Clock
 from liegroups import R3xSO3, Rn
 
 LENGTHS = (0.5, 0.4, 0.3)
@@ -217,6 +223,13 @@ def test_a_joint_at_its_bound_is_named_and_it_stops_where_the_closed_form_says()
     assert "2 rad" in found.reason
     assert {branch.joints for branch in found.branches} == {("j2",)}
     assert len(found.branches) == 2
+    assert f"\n  2 branches from the starts:\n    2 up to {found.reached:.4g} at most: 'j2' is at" in found.describe()
+    many = tuple(found.branches[0]._replace(joints=(f"j{i}",), reached=0.1 * i) for i in range(7, 0, -1))
+    said = replace(found, branches=(*many, many[-1]._replace(reached=0.0))).describe().splitlines()
+    at = said.index("  8 branches from the starts:")
+    assert said[at + 1].startswith("    2 up to 0.1 at most")  # the most frequent first
+    assert said[at + 2].startswith("    1 up to 0.7 at most")
+    assert said[at + 6] == "    and 2 more reasons"
 
 
 def test_an_obstacle_in_the_way_is_named_and_it_stops_before() -> None:
@@ -230,6 +243,28 @@ def test_an_obstacle_in_the_way_is_named_and_it_stops_before() -> None:
     assert abs(0.4 + 0.45 * found.reached - 0.68) < 1e-3  # the bead touches the wall
     assert found.path is not None
     assert model.first_collision(found.path) is None
+
+
+def test_between_two_solutions_no_joint_moves_unseen_by_more_than_what_is_checked() -> None:
+    """Steps of up to the largest one are looked at in as few even parts as that takes; in two without collisions."""
+    robot = planar((0.5, 0.4))
+    model = CollisionModel(robot, [Shape("bead", "Sphere", (0.02,), "tip"), Shape("post", "Sphere", (0.1,))])
+    projector, rng = Projector(tip_of(robot)), generator()
+    Q0 = rng.uniform(-1.0, 1.0, (50, 2))
+    Q1 = Q0 + rng.uniform(-0.1, 0.1, (50, 2))
+    far = np.abs(Q1 - Q0).max(axis=1)
+    for collisions in (model, None):
+        leaf = LeafOfProblem(projector, projector.problem.rhs, collisions)
+        tracker = Tracker(leaf, Targets(projector.problem, good), 2.0**-9, Clock(None), 100)
+        parts = tracker._parts(Q0, Q1)  # pyright: ignore[reportPrivateUsage]
+        assert (parts % 2 == 0).all()
+        assert (parts >= 2).all()
+        if collisions is None:
+            assert (parts == 2).all()
+        else:
+            assert (far / parts <= CHECKED_ANGLE).all()
+            assert (far > CHECKED_ANGLE * (parts - 2.0)).all()
+            assert set(parts.tolist()) == {2, 4, 6}
 
 
 def test_a_thin_plate_is_not_gone_through() -> None:

@@ -16,6 +16,7 @@ from planning.judge import ANGLE, LENGTH, faults, moved
 from planning.test_connect import ARM, arm_scene, generator, height_error
 
 from constraints import Base, Comparison, Explicit, Function, Implicit, Part, Pose, Position, Problem, Projector, Robot
+from constraints.collisions import CollisionModel, Shape
 from constraints.errors import OptionError, SpaceMismatchError, WrongObjectError
 from constraints.functions import Affine
 from constraints.models import sample_arm, sample_two_arms
@@ -23,7 +24,12 @@ from constraints.paths import Path, interpolate
 from constraints.paths.moving_rhs import MovingRightHandSide
 from constraints.paths.path import Piece
 from constraints.planning import Limits, connect, shorten
-from constraints.planning.shortening import _apart, _joints, _Shortcuts  # pyright: ignore[reportPrivateUsage]
+from constraints.planning.shortening import (  # pyright: ignore[reportPrivateUsage]
+    _apart,
+    _joints,
+    _Shortcuts,
+    _Shortened,
+)
 from constraints.solvers import Options
 from liegroups import SE3, Rn, Segments
 
@@ -124,6 +130,31 @@ def test_what_shortcuts_pull_is_a_joint_and_those_that_overlap_are_not_taken_tog
     assert _apart(touching, np.ones(3)).tolist() == [True, True, True]
 
 
+def test_shortcuts_are_drawn_alike_from_both_ends() -> None:
+    """On an arc of 3 rad: their middles lie around its middle, some begin and end where it does; nodes lie evenly."""
+    angles = np.linspace(0.0, 3.0, 301)
+    Q = np.column_stack([np.cos(angles), np.sin(angles), 0.0 * angles])
+    piece = Piece(SPHERE, MovingRightHandSide(SPHERE.rhs), Q, np.linspace(0.0, 1.0, 301), Options.local(threshold=5e-5))
+    shortened, rng = _Shortened(piece, SPHERE.rhs, None), generator()
+    drawn = [shortened._drawn(rng) for _ in range(25)]  # pyright: ignore[reportPrivateUsage]
+    first, last = (np.concatenate([getattr(each, name) for each in drawn]) for name in ("first", "last"))
+    assert len(first) > 400
+    assert (first + last).mean() == pytest.approx(300.0, rel=0.03)
+    assert (first == 0).mean() == pytest.approx((last == 300).mean(), rel=0.3)
+    assert 0.04 < (first == 0).mean() < 0.2
+    straight = 0
+    for each in drawn:
+        for k, (i, j) in enumerate(zip(each.first, each.last, strict=True)):
+            nodes, chord = each.nodes[each.owners == k] - Q[i], Q[j] - Q[i]
+            count = max(int(np.ceil(2.5 * each.old[k])), 2)
+            assert len(nodes) == count + 1
+            if np.abs(np.cross(nodes, chord)).max() < 1e-9:
+                straight += 1
+                parts = nodes @ chord / (chord @ chord)
+                np.testing.assert_allclose(parts, np.linspace(0.0, 1.0, count + 1), rtol=0.0, atol=1.01 / (j - i))
+    assert straight > 150
+
+
 def test_never_longer() -> None:
     """Also where the clock ends it early."""
     shorter = 0
@@ -147,6 +178,27 @@ def test_a_way_round_a_post_is_shortened_and_nothing_is_wrong_with_it(seed: int)
     freely = shorten(path, rng=generator(seed), limits=FREELY)
     assert freely.length < 0.95 * after.length  # the post is in the way of this one
     assert faults(freely, ARM.model, model.checker.geometry, height_error, (q0, q1)) == ["collision"]
+
+
+def test_between_its_nodes_every_one_of_the_shortcuts_is_looked_at() -> None:
+    """Three hops of a bead, side by side: plates of 1 mm, between two samples, are in the way of two straight ones."""
+    robot = Robot.from_urdf("<robot name='bead'><link name='l'/></robot>", base=Base.FREE_FLYER)
+    up = [0.0, 0.0, 0.0, 1.0]
+    plates = [Shape(f"{x}", "Box", (1e-3, 2.0, 0.4), placement=[x + 0.5078, 0.0, 0.0, *up]) for x in (0, 2)]
+    model = CollisionModel(robot, [*plates, Shape("bead", "Sphere", (2.5e-3,), "l")])
+    problem = Problem(robot, [Implicit.equal(Position(robot, "l"), mask=[False, True, False], name="flat")])
+    feet = [np.array([float(x), 0.0, 0.0, *up]) for x in range(4)]
+    tops = [np.array([x + 0.5, 0.0, 0.6, *up]) for x in range(3)]
+    (piece,) = bent(problem, np.array([*(q for pair in zip(feet, tops, strict=False) for q in pair), feet[3]])).pieces
+    shortened = _Shortened(piece, piece.problem.rhs, model)
+    at = np.array([int(np.abs(piece.samples - foot).max(axis=1).argmin()) for foot in feet])
+    ends = piece.samples[np.column_stack([at[:-1], at[1:]]).ravel()]
+    hops = _Shortcuts(at[:-1], at[1:], np.full(3, 1.5), ends, np.repeat(np.arange(3), 2))
+    kept = shortened._checked(hops)  # pyright: ignore[reportPrivateUsage]
+    assert (kept.first.tolist(), kept.last.tolist()) == ([at[1]], [at[2]])
+    assert np.abs(np.diff(kept.nodes[:, 0])).max() <= LENGTH + 1e-12
+    blind = _Shortened(piece, piece.problem.rhs, None)._checked(hops)  # pyright: ignore[reportPrivateUsage]
+    assert blind.first.tolist() == at[:-1].tolist()
 
 
 def test_two_arms_that_hold_a_bar() -> None:

@@ -244,6 +244,24 @@ def test_where_a_path_turns_back_it_stops() -> None:
         assert np.abs(both(0.5 * both.duration).q - there.end).max() < 1e-3
 
 
+def test_without_a_corner_it_stops_where_problems_differ_or_right_hand_sides_are_a_function() -> None:
+    """One piece as two: of one problem it is run through; another problem with the same constraints is an event."""
+    piece, other = flat_path().pieces[0], flat_problem()
+    n = len(piece.samples) // 2
+    both = piece.samples[: n + 1], piece.samples[n:]
+    halves = [replace(piece, samples=Q, times=np.linspace(0.0, 1.0, len(Q))) for Q in both]
+    of_other = replace(halves[1], problem=other, sides=MovingRightHandSide(other.rhs), projector=None)
+    asked = MovingRightHandSide(function=lambda _: piece.problem.rhs)
+    by_function = [replace(half, sides=asked) for half in halves]
+    for path, stops, events in ((halves, 2, 0), ([halves[0], of_other], 3, 1), (by_function, 3, 0)):
+        found = timed(Path(tuple(path)), 1.0, 4.0)
+        assert (len(found.stops), len(found.events)) == (stops, events)
+        assert found.max_error() < 1e-5
+        for event in found.events:
+            assert (event.name, event.begin, event.end) == ("other right-hand sides", (), ())
+            assert np.abs(found(event.time).q - piece.samples[n]).max() < 1e-3
+
+
 @functools.cache
 def grasped() -> tuple[Plan, Trajectory]:
     """A box is taken from a table and put back; the limits are those of the arm, not of the box."""
