@@ -18,6 +18,7 @@ from constraints.manipulation import Path, interpolate
 from constraints.models import sample_arm
 from constraints.paths.moving_rhs import MovingRightHandSide
 from constraints.paths.path import Piece
+from constraints.robot.elementary import expanded
 
 BODY = "<robot name='body'><link name='l'/></robot>"
 PANDA = "package://example-robot-data/robots/panda_description/urdf/panda.urdf"
@@ -261,6 +262,35 @@ def test_motions_are_within_their_bounds() -> None:
     assert max(ratios) > 0.5
     assert np.median(ratios) > 0.3
     assert np.mean(smaller) > 0.3  # what the motions of balls say matters
+
+
+def test_motions_of_joints_are_as_large_as_their_bounds() -> None:
+    """Elementary joints of every type: velocities and ways of their origins, by plain pinocchio.
+
+    The bound is reached, but for an ellipsoid, whose bound is larger by less than 3.
+    """
+    robot, rng = mixed_tree(), np.random.default_rng(2)
+    motions, (model, _) = JointMotions(robot), expanded(robot.model)
+    data, used = model.createData(), np.zeros((3, int(model.njoints) - 1))
+    bounds = motions.linear, motions.angular
+    for _ in range(60):
+        q = pin.integrate(model, pin.neutral(model), rng.uniform(-3.0, 3.0, model.nv))
+        pin.computeJointJacobians(model, data, q)
+        for k, joint in enumerate(model.joints[1:]):
+            d = np.zeros(model.nv)
+            d[joint.idx_v : joint.idx_v + joint.nv] = rng.standard_normal(joint.nv) * (rng.random(joint.nv) < 0.6)
+            velocity = pin.getJointJacobian(model, data, k + 1, pin.LOCAL) @ d
+            sizes = [np.linalg.norm(velocity[:3]), np.linalg.norm(velocity[3:])]
+            sizes.append(np.linalg.norm((model.jointPlacements[k + 1].inverse() * data.liMi[k + 1]).translation))
+            most = [np.sqrt(d**2 @ squares)[k] for squares in bounds]
+            most.append(np.sqrt(q**2 @ motions.ways)[k] + motions.most[k])
+            for i, (size, bound) in enumerate(zip(sizes, most, strict=True)):
+                assert size <= bound + 1e-9
+                used[i, k] = max(used[i, k], size / bound if bound > 1e-9 else 1.0)
+    round_ones = motions.most > 0.0
+    assert round_ones.sum() >= 1
+    assert used[:, ~round_ones].min() > 0.999
+    assert used[:, round_ones].min() > 1.0 / 3.0
 
 
 def test_a_joint_reaches_as_far_as_a_stretched_arm() -> None:

@@ -13,8 +13,10 @@ import pinocchio as pin
 import pytest
 
 from constraints import Base, Implicit, Part, Position, Problem, Robot, errors
+from constraints.collisions.pairs import LeftOutReason
 from constraints.manipulation import Collision, CollisionModel, Shape, interpolate
 from constraints.models import sample_arm
+from constraints.paths.relative_motion import CollisionPair
 from constraints.questions import ask_once
 from constraints.robot.files.packages import find_resource, robot_data_folder
 
@@ -138,6 +140,50 @@ def test_parts_without_a_solid_are_named(caplog: pytest.LogCaptureFixture) -> No
     caplog.clear()
     assert words not in CollisionModel(robot, more, {"left": CHAIN, "right": CHAIN}).describe()
     assert not caplog.messages
+
+
+def test_a_model_says_what_it_looks_at_and_why_it_is_empty(caplog: pytest.LogCaptureFixture) -> None:
+    """Shapes, joints, pairs, margins; of pairs that are asked for and not looked at, why."""
+    one, two = Shape("one", "Sphere", (0.1,), "a/body"), Shape("two", "Sphere", (0.1,), "b/body")
+    floor = Shape("floor", "Box", (9.0, 9.0, 0.2))
+    model = CollisionModel(boxes(), [one, two, floor], margin=0.02, margins={("one", "two"): 0.05})
+    said = "3 shapes on 3 joints, 3 pairs are checked\n  left out: none\n  margins: 0.02, 0.05 m"
+    assert (model.describe(), repr(model)) == (said, "CollisionModel(3 shapes, 3 pairs)")
+    less = CollisionModel(boxes(), [one, two, floor]).without(("one", "two"), ("one", "floor"))
+    assert less.describe() == "3 shapes on 3 joints, 1 pair is checked\n  left out: 2 left out by hand"
+    with pytest.raises(errors.OptionError, match=r"no such pair is checked \(left out: 1 left out by hand\)"):
+        less.with_margins({("one", "two"): 0.1})
+    with pytest.raises(errors.OptionError, match="a shape makes no pair with itself"):
+        less.with_margins({("one", "one"): 0.1})
+    assert not caplog.messages
+    less.without(("*", "*"))
+    CollisionModel(boxes(), [one]), CollisionModel(boxes())
+    empty = "collision model of a + b: no pair of shapes is checked, so every configuration is free"
+    hint = "a Robot brings no shapes, give them by shapes= and urdfs="
+    assert [words for words in caplog.messages if "no solid" not in words] == [
+        f"{empty} (left out: 3 left out by hand; `left_out` names them)",
+        f"{empty} (it has only one shape, 'one'; {hint})",
+        f"{empty} (it has no shape; {hint})",
+    ]
+
+
+def test_of_some_pairs_of_joints_the_others_are_left_out() -> None:
+    """With margins of their own, in either order of the joints; a pair may not be given two of them."""
+    shapes = [Shape("one", "Sphere", (0.1,), "a/body"), Shape("two", "Sphere", (0.1,), "b/body")]
+    model = CollisionModel(boxes(), [*shapes, Shape("floor", "Box", (9.0, 9.0, 0.2))])
+    a, b = "a/root_joint", "b/root_joint"
+    assert model.joint_pairs == ((a, b), (a, "universe"), (b, "universe"))
+    some = model.among([CollisionPair(b, a, 0.05), CollisionPair("universe", b, 0.0)])
+    assert some.pairs == (("one", "two"), ("two", "floor"))
+    assert [(pair.a, pair.b, pair.reason) for pair in some.left_out] == [("one", "floor", LeftOutReason.NOT_ASKED)]
+    high = np.array(pose(0.0, z=1.0) + pose(0.24, z=1.0))
+    assert [c[:2] for c in some.collisions(high)] == [("one", "two")]
+    assert model.is_free(high)
+    assert some.is_free(np.array(pose(0.0) + pose(1.0, z=1.0)))  # the first is in the floor
+    with pytest.raises(errors.OptionError, match="given twice, with different margins"):
+        model.among([CollisionPair(a, b, 0.1), CollisionPair(b, a, 0.2)])
+    with pytest.raises(errors.UnknownJointError, match="root_jont"):
+        model.among([CollisionPair("a/root_jont", b, 0.1)])
 
 
 def test_a_stale_result_is_not_reported() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -244,6 +245,9 @@ def test_no_free_configuration_quotes_what_always_collides() -> None:
     assert caught.value.pairs == model.always_colliding()
     assert "without" in str(caught.value)
     assert "SRDF" in str(caught.value)
+    many = [replace(ball, name=f"{ball.name} {i}") for ball in BALLS for i in range(3)]
+    with pytest.raises(NoFreeConfigurationError, match="'upper ball 1' and 'hand ball 0' and 5 pairs more collide"):
+        CollisionModel(robot, many).random_free(np.random.default_rng(0), tries=1)
     wall = Shape("wall", "Box", (1.0, 0.2, 1.0), "universe", [0.0, 0.2, 0.0, 0.0, 0.0, 0.0, 1.0])
     some = CollisionModel(robot, [BALLS[1], wall])
     Q = some.random_free(np.random.default_rng(0), 20)
