@@ -114,4 +114,4 @@ class Metric:
             squares += 2.0 * part.steps**2 - 2.0 * np.abs(T[:, block] @ X[:, block].T)
             at += 4
         rows = squares.argmin(axis=1)
-        return rows, squares[np.arange(len(T)), rows]
+        return rows, squares[np.arange(len(T)), rows] + np.einsum("ij,ij->i", T[:, :flat], T[:, :flat])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import pickle
+import re
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from itertools import pairwise
 from typing import Any
@@ -166,6 +167,14 @@ def test_the_nearest_of_several_ends_and_what_is_used_is_told() -> None:
     assert np.array_equal(found.goal, q1)
 
 
+def test_of_several_ends_the_two_nearest_are_joined_by_a_straight_way() -> None:
+    flat = Implicit.zero(Function.from_callable(lambda q: q[2:], Rn(3), Rn(1), name="flat"))
+    starts, goals = [[0.0, 0.0, 0.0], [3.0, 0.0, 0.0]], [[9.0, 0.0, 0.0], [-2.0, 0.0, 0.0], [3.0, 1.5, 0.0]]
+    found = connect(Problem(Rn(3), [flat]), starts, goals, rng=generator())
+    assert found.trees is None
+    assert (found.or_raise().start.tolist(), found.or_raise().end.tolist()) == (starts[1], goals[2])
+
+
 def test_goals_that_solve_problems() -> None:
     problem, model, q0, _ = arm_scene()
     down = Problem(ARM, [Implicit.equal(Position(ARM, "tool"), [0.45, 0.3, 0.45], mask=[True, True, False])])
@@ -251,6 +260,12 @@ def test_bounds_that_close_the_way_are_no_success() -> None:
     )
     assert found.status is PlanningStatus.BRANCHES
     assert found.path is None
+    said = re.fullmatch(
+        r"the tree from the (?:start|goal) has (\d+) nodes?; (\d+) of 64 steps further .*", found.reason
+    )
+    assert said is not None
+    assert 1 <= int(said[1]) <= found.effort.nodes
+    assert int(said[2]) < 32  # most are put back onto the arc within the bounds
 
 
 def walled(model: CollisionModel, q: np.ndarray) -> CollisionModel:
@@ -281,7 +296,14 @@ def test_a_closed_cage_is_told_with_the_pairs() -> None:
     assert not found.success
     assert found.status is PlanningStatus.STUCK
     assert found.meets_without_collisions
+    said = re.fullmatch(r"the tree .* has \d+ nodes?; of (\d+) steps further collide: (.*)", found.reason)
+    assert said is not None
+    counts = [int(words.rpartition(" in ")[2]) for words in said[2].split(", ")]
+    assert 1 <= len(counts) <= 3
+    assert sorted(counts, reverse=True) == counts
+    assert 1 <= counts[0] <= int(said[1]) <= 64
     assert "wall" in found.reason
+    assert "where nothing collides, the trees meet" in found.describe()
 
 
 @pytest.mark.parametrize("seed", range(3))

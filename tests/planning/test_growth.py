@@ -19,6 +19,7 @@ from constraints.models import sample_arm
 from constraints.models.mechanisms import delta_robot
 from constraints.planning import Connection, Limits, connect
 from constraints.planning.leaf import LeafOfProblem
+from constraints.planning.trees import SearchTree
 from constraints.planning.ways import STEPS_OF_GROWTH, GrowingWays, ways_to
 from constraints.solvers import Options
 from constraints.solvers.machine import layout
@@ -234,3 +235,69 @@ def test_what_kernels_do_not_take_grows_in_numpy() -> None:
     fast, plain = (ways_to(leaf, starts, targets, distances) for leaf in (leaf_of("height"), readable))
     np.testing.assert_array_equal(fast.steps, plain.steps)
     np.testing.assert_allclose(taken(fast), taken(plain), atol=1e-9)
+
+
+def test_distances_are_norms_in_largest_steps_and_neighbours_are_the_nearest() -> None:
+    """On every group, with both signs of quaternions; columns that steps do not move, of a held box, do not count."""
+    for name, lengths in (
+        ("turning", [*range(8, 18), *range(25, 28), *range(31, 34), *range(39, 42), 46]),
+        ("held", []),
+    ):
+        leaf, rng = leaf_of(name), np.random.default_rng(4)
+        space, steps = leaf.space, np.full(leaf.space.nv, 0.1)
+        steps[lengths] = 0.02
+        steps[~leaf.problem.free] = np.inf
+        rows = leaf.random(rng, space.neutral, 60)
+        targets = space.integrate(rows[::2], 0.3 * steps.clip(max=0.1) * rng.standard_normal((30, space.nv)))
+        away = np.array([np.linalg.norm(space.difference(rows, t[None]) / steps, axis=1) for t in targets])
+        for k, target in enumerate(targets):
+            many = np.repeat(target[None], len(rows), axis=0)
+            np.testing.assert_allclose(leaf.chart.distances(rows, many), away[k], rtol=1e-9, atol=1e-9)
+        quaternions = [leaf.q.stop for leaf in space.leaves() if leaf.space.atoms[0][0] in ("SO3", "SE3")]
+        for stop in quaternions:
+            targets[::2, stop - 4 : stop] *= -1.0
+        X, T = leaf.chart.coordinates(rows), leaf.chart.coordinates(targets)
+        assert X.shape == (len(rows), leaf.chart.size)
+        nearest, squares = leaf.chart.nearest(X, T, np.zeros(len(rows), dtype=np.bool_))
+        assert nearest.tolist() == away.argmin(axis=1).tolist() == list(range(0, 60, 2))
+        np.testing.assert_allclose(squares, away.min(axis=1) ** 2, rtol=2e-3)
+        others, _ = leaf.chart.nearest(X, T, np.arange(60) % 2 == 0)
+        assert (others % 2 == 1).all()
+
+
+def test_nodes_are_kept_beyond_the_room_of_a_tree_and_what_is_cut_is_nobodys_neighbour() -> None:
+    """Two chains of 1500 nodes: a cut takes out what grew behind it, and nothing else."""
+    leaf = leaf_of("height")
+    ends = np.stack([leaf.space.neutral, leaf.space.neutral + 0.5])
+    tree, count = SearchTree(leaf, ends), 1500
+    Q = np.array([ends[i % 2] + 1e-4 * (1 + i // 2) for i in range(2 * count)])
+    for i in range(0, 2 * count, 500):
+        tree.add(Q[i : i + 500], np.arange(i, i + 500))  # behind the node two before
+    np.testing.assert_array_equal(tree.q, np.vstack([ends, Q]))
+    assert tree.count == 2 * count + 2
+    assert tree.branch(2 * count).tolist() == list(range(0, 2 * count + 1, 2))
+    target = Q[-1:] + 1e-6
+    assert tree.nearest(target).tolist() == [2 * count + 1]
+    tree.cut(1001)
+    assert [tree.is_cut(i) for i in (999, 1000, 1001, 1002, 1003, 2 * count, 2 * count + 1)] == [
+        False, False, True, False, True, False, True
+    ]  # fmt: skip
+    assert tree.nearest(target).tolist() == [999]
+
+
+def test_a_tree_without_new_ground_is_told_by_the_targets_in_vain() -> None:
+    """Targets beside its nodes lead nowhere new; one far away does, and begins the count anew."""
+    leaf = leaf_of("closed")
+    root = on_leaf(leaf, 30, 2)
+    tree = SearchTree(leaf, root[:1])
+    for i in range(1, 4):
+        grown = tree.grow(np.repeat(root[:1], 2, axis=0))
+        assert grown.reached.all()
+        assert (grown.nodes.tolist(), tree.still, tree.count) == ([0, 0], 2 * i, 1)
+    far = root[leaf.chart.distances(np.repeat(root[:1], 30, axis=0), root).argsort()[-3:]]
+    grown = tree.grow(far)
+    assert tree.still == 0
+    assert tree.count > 1
+    assert (tree.parents[1:] < np.arange(1, tree.count)).all()
+    for a, b in zip(tree.parents[1:], range(1, tree.count), strict=True):
+        assert leaf.chart.distances(tree.q[a][None], tree.q[b][None])[0] <= 2.0
