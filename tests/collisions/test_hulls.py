@@ -97,4 +97,5 @@ def test_verdicts_of_two_clamps_are_those_of_plain_coal(
     assert 100 < sum(free) < 300
     monkeypatch.setattr(pin, "computeCollision", counted)
     assert model.is_free_batch(Q).tolist() == free
-    assert sum(asked) < 0.75 * len(Q)
+    doubted = np.unique(checker._packed.in_doubt(Q)[:, 0])  # pyright: ignore[reportPrivateUsage]
+    assert sum(asked) < 0.75 * len(doubted)

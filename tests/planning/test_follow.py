@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import re
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any
@@ -27,6 +28,8 @@ from constraints.errors import (
 from constraints.models import sample_arm
 from constraints.planning import Limits, PlanningStatus, follow, timed
 from constraints.planning.edges import CHECKED_ANGLE
+from constraints.planning.following.nodes import FollowedNodes
+from constraints.planning.following.random_solutions import MOST_STARTS, RandomSolutions
 from constraints.planning.following.targets import Targets
 from constraints.planning.following.tracker import Tracker
 from constraints.planning.leaf import LeafOfProblem
@@ -222,7 +225,9 @@ def test_a_joint_at_its_bound_is_named_and_it_stops_where_the_closed_form_says()
     assert "'j2' is at its" in found.reason
     assert "2 rad" in found.reason
     assert {branch.joints for branch in found.branches} == {("j2",)}
-    assert len(found.branches) == 2
+    assert {branch.reason for branch in found.branches} == {
+        "'j2' is at its upper bound, 2 rad", "'j2' is at its lower bound, -2 rad"
+    }  # fmt: skip
     assert f"\n  2 branches from the starts:\n    2 up to {found.reached:.4g} at most: 'j2' is at" in found.describe()
     many = tuple(found.branches[0]._replace(joints=(f"j{i}",), reached=0.1 * i) for i in range(7, 0, -1))
     said = replace(found, branches=(*many, many[-1]._replace(reached=0.0))).describe().splitlines()
@@ -286,7 +291,9 @@ def test_nothing_flips_where_a_line_passes_the_shoulder_closely() -> None:
     assert found.status is PlanningStatus.PARTLY
     assert abs(found.reached - 0.5) < 0.01
     assert found.joints == ("j1",)
-    assert "would jump" in found.reason
+    said = re.fullmatch(r"'j1' would jump by (\S+) rad within the shortest step; .*", found.reason)
+    assert said is not None
+    assert 0.1 < float(said[1]) < np.pi
     wide = follow(problem, lambda s: [0.3 - 0.6 * s, 0.05, 0.0], rng=generator())
     samples = wide.or_raise().samples
     assert max(float(np.abs(b - a).max()) for a, b in pairwise(samples)) <= 0.1 + 1e-12
@@ -365,6 +372,51 @@ def test_limits_end_it_with_what_was_found() -> None:
     assert short.status is PlanningStatus.TIME
     assert short.path is None
     assert short.reached == 0.0
+
+
+def test_rows_lie_at_equal_parts_and_none_is_stepped_over() -> None:
+    """Between two rows right-hand sides move evenly; a step ends at the next row, and a row itself is behind."""
+    rows = np.array([[0.5, 0.0, 0.0], [0.6, 0.2, 0.0], [0.6, 0.4, 0.0], [0.3, 0.4, 0.0]])
+    targets, knots = Targets(TWO, rows), [0.0, 1.0 / 3.0, 2.0 / 3.0, 1.0]
+    assert targets.rows == 4
+    assert targets.knots == pytest.approx(knots)
+    for s in np.linspace(0.0, 1.0, 31):
+        wanted = [np.interp(s, knots, column) for column in rows.T]
+        np.testing.assert_allclose(targets.at(float(s)).vector[:2], wanted[:2], atol=1e-12)
+    s, steps = np.array([0.0, 0.3, 1.0 / 3.0, 0.6, 0.95]), np.array([0.1, 0.1, 0.1, 0.05, 0.5])
+    np.testing.assert_allclose(targets.ahead(s, steps), [0.1, 1.0 / 3.0, 1.0 / 3.0 + 0.1, 0.65, 1.0])
+
+
+def test_a_step_that_is_taken_back_takes_back_what_followed() -> None:
+    """Of two branches from one start; costs are lengths in largest steps, and a way ends before what was taken back."""
+    leaf = LeafOfProblem(Projector(TWO), TWO.rhs, None)
+    nodes = FollowedNodes(leaf)
+    (start,) = nodes.add(np.zeros(1), np.zeros((1, 2)), np.array([-1])).tolist()
+    one = nodes.add(np.array([0.1, 0.2]), np.array([[0.1, 0.0], [0.0, 0.2]]), np.array([start, start]))
+    two = nodes.add(np.array([0.3]), np.array([[0.4, 0.4]]), one[:1])
+    assert nodes.cost.tolist() == pytest.approx([0.0, 1.0, 2.0, 1.0 + 5.0])
+    assert nodes.way(int(two[0])).tolist() == [0, 1, 3]
+    assert (nodes.parent(3), nodes.parent(0)) == (1, -1)
+    nodes.take_back(1)
+    assert nodes.way(3).tolist() == [0]
+    assert nodes.way(2).tolist() == [0, 2]
+    assert nodes.cut.tolist() == [False, True, False, False]
+
+
+def test_random_starts_are_apart_by_a_largest_step() -> None:
+    """Of an arm in a plane two postures and no more, of one with a joint more as many as are asked for."""
+    for lengths, most in (((0.5, 0.4), 2), (LENGTHS, MOST_STARTS)):
+        problem = tip_of(planar(lengths))
+        projector = Projector(problem, Options(threshold=1e-9))
+        leaf = LeafOfProblem(projector, problem.check_rhs([0.5, 0.3, 0.0]), None)
+        starts = RandomSolutions(leaf, generator(), Clock(None)).starts()
+        assert isinstance(starts, np.ndarray)
+        assert 2 <= len(starts) <= most
+        assert len(starts) > 10 or most == 2
+        for i, q in enumerate(starts):
+            assert np.abs(tip_at(lengths, q) - [0.5, 0.3]).max() < 1e-8
+            others = np.linalg.norm(np.delete(starts, i, axis=0) - q, axis=1)
+            assert others.min() > 0.1
 
 
 # Starts.

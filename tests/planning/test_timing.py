@@ -48,6 +48,8 @@ from constraints.paths.moving_rhs import MovingRightHandSide
 from constraints.paths.path import Piece
 from constraints.planning import Plan, PlanningStatus, Trajectory, timed, walk
 from constraints.planning.trajectories import timing
+from constraints.planning.trajectories.time_law import TangentLimits, TimeLaw
+from constraints.planning.trajectories.trajectory import regular_times
 from liegroups import Rn
 
 ARM = sample_arm()
@@ -402,6 +404,8 @@ def test_joints_without_a_limit_in_their_model_are_named() -> None:
         with pytest.raises(OptionError, match=r"none for root_joint; give 6 numbers.* velocity={'root_joint': 1\.0}"):
             timed(path, velocity, 1.0)
     assert timed(path, {"root_joint": [0.3, 0.3, 0.3, 1.0, 1.0, 2.0]}, 2.0).duration > 0.0
+    with pytest.raises(OptionError, match=r"got root_joint\[2\] 0, root_joint\[4\] -1;"):
+        timed(path, [1.0, 1.0, 0.0, 1.0, -1.0, 1.0], 1.0)
 
 
 def test_what_is_no_path_is_refused() -> None:
@@ -457,6 +461,58 @@ def test_where_exact_points_lie_far_off_samples_are_kept() -> None:
     assert trajectory.max_error() <= piece.options.threshold
     assert max(float(np.linalg.norm(q - each, axis=1).min()) for each in samples) < 5e-4
     assert max(kept(trajectory, 1.0, 4.0)) <= WITHIN
+
+
+def test_a_law_of_time_has_constant_accelerations_between_knots() -> None:
+    """From rest to 1 at one half and back to rest: two seconds; half as fast it takes twice as long."""
+    law = TimeLaw.of_speeds(np.array([0.0, 0.5, 1.0]), np.array([0.0, 1.0, 0.0]))
+    assert law.times.tolist() == [0.0, 1.0, 2.0]
+    times = np.array([0.0, 0.5, 1.0, 1.5, 2.0])
+    s, speed, bend = law.at(times)
+    np.testing.assert_allclose(s, [0.0, 0.125, 0.5, 0.875, 1.0], atol=1e-15)
+    np.testing.assert_allclose(speed, [0.0, 0.5, 1.0, 0.5, 0.0], atol=1e-15)
+    np.testing.assert_allclose(bend, [1.0, 1.0, -1.0, -1.0, -1.0], atol=1e-15)
+    slow = law.stretched(2.0)
+    assert slow.duration == 4.0
+    for one, other, factor in zip(slow.at(2.0 * times), law.at(times), (1.0, 2.0, 4.0), strict=True):
+        np.testing.assert_allclose(factor * one, other, atol=1e-15)
+
+
+def test_limits_say_how_much_slower_a_motion_must_be() -> None:
+    """Velocities go with the factor of time, accelerations with its square."""
+    limits = TangentLimits(np.array([1.0, 2.0]), np.array([4.0, 1.0]))
+    v = np.array([[0.5, 0.0], [0.0, -6.0], [1.0, 2.0], [0.0, 0.0]])
+    a = np.array([[0.0, 4.0], [4.0, 0.0], [-4.0, 1.0], [-1.0, 0.0]])
+    np.testing.assert_allclose(limits.slowdowns(v, a), [2.0, 3.0, 1.0, 0.5])
+
+
+def test_what_moves_points_onto_stops_fades_smoothly() -> None:
+    """From 1 at a stop to 0 half-way; slope and bend vanish at both ends, and it falls between them."""
+    x, h = np.linspace(0.0, 1.0, 1001), 1e-4
+    y = timing._fading(x)  # pyright: ignore[reportPrivateUsage]
+    assert y[0] == 1.0
+    assert not y[500:].any()
+    assert (np.diff(y[:501]) < 0.0).all()
+    assert timing._fading(np.array([0.25])) == pytest.approx(0.5)  # pyright: ignore[reportPrivateUsage]
+    for end in (h, 0.5 - h):
+        nearby = timing._fading(np.array([end - h, end, end + h]))  # pyright: ignore[reportPrivateUsage]
+        assert np.abs(np.diff(nearby)).max() < 1e-9
+    assert timing._fading(np.array([0.25 - h, 0.25 + h])) @ [-1.0, 1.0] / (2 * h) == pytest.approx(-3.75)  # pyright: ignore[reportPrivateUsage]
+
+
+@pytest.mark.parametrize(
+    ("duration", "rate", "wanted"),
+    [
+        (0.0, 10.0, [0.0]),
+        (0.3, 10.0, [0.0, 0.1, 0.2, 0.3]),
+        (0.25, 10.0, [0.0, 0.1, 0.2, 0.25]),
+        (0.05, 10.0, [0.0, 0.05]),
+    ],
+)
+def test_regular_times_end_with_the_duration_once(duration: float, rate: float, wanted: list[float]) -> None:
+    times = regular_times(duration, rate)
+    assert times == pytest.approx(wanted)
+    assert times[-1] == duration
 
 
 def test_a_trajectory_is_pickled() -> None:
