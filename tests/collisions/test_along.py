@@ -287,6 +287,10 @@ def test_motions_of_joints_are_as_large_as_their_bounds() -> None:
             for i, (size, bound) in enumerate(zip(sizes, most, strict=True)):
                 assert size <= bound + 1e-9
                 used[i, k] = max(used[i, k], size / bound if bound > 1e-9 else 1.0)
+    for k, joint in enumerate(model.joints[1:]):
+        own, places = np.s_[joint.idx_v : joint.idx_v + joint.nv], np.s_[joint.idx_q : joint.idx_q + joint.nq]
+        assert not any(np.delete(squares[:, k], own).any() for squares in bounds)
+        assert not np.delete(motions.ways[:, k], places).any()
     round_ones = motions.most > 0.0
     assert round_ones.sum() >= 1
     assert used[:, ~round_ones].min() > 0.999

@@ -109,6 +109,22 @@ def test_what_is_free_is_clear(model: CollisionModel, count: int) -> None:
         np.testing.assert_array_equal(rows, np.where(value[:, None] < 0.15, J, 0.0))
 
 
+def test_pairs_in_any_order_make_rows_in_that_of_the_model() -> None:
+    """As a set too; each pair once, however often it is asked for; a smallest row names all."""
+    model, q = of_arm(), arm().reference("home")
+    pairs = {("ball", "post"), ("fore", "*"), ("post", "ball")}
+    f = Clearance(model, pairs)
+    assert f.rows == tuple(pair for pair in model.pairs if "fore" in pair or set(pair) == {"ball", "post"})
+    whole = dict(zip(model.pairs, Clearance(model).value(q), strict=True))
+    np.testing.assert_array_equal(f.value(q), [whole[pair] for pair in f.rows])
+    assert Clearance(model, pairs, smallest=True).rows == f.rows
+    assert model.without(*pairs).pairs == CollisionModel(arm(), sources(model), ignored=pairs).pairs
+
+
+def sources(model: CollisionModel) -> list[Any]:
+    return [solid.source for solid in model.contents.solids]
+
+
 def test_margins_of_pairs_are_taken_off() -> None:
     plain, wide = Clearance(of_arm()), Clearance(of_arm(margin=0.02, margins={("post", "ball"): 0.05}))
     q = arm().reference("home")

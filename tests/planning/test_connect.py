@@ -190,6 +190,28 @@ def test_goals_that_solve_problems() -> None:
     assert "projection" in none.reason
 
 
+def test_while_it_searches_more_goals_become_roots() -> None:
+    """Every ten rounds; from a cage around the start none of them is reached, and all solve the goal."""
+    problem, model, q0, _ = arm_scene()
+    down = Problem(ARM, [Implicit.equal(Position(ARM, "tool"), [0.45, 0.3, 0.45], mask=[True, True, False])])
+    caged, limits = walled(model, q0), Limits(seconds=None, nodes=2500)
+    found = connect(problem, q0, down, rng=generator(), collisions=caged, limits=limits)
+    assert found.status is PlanningStatus.NODES
+    assert found.effort.rounds == 10
+    assert found.trees is not None
+    trees = found.trees
+    assert found.effort.nodes == len(trees.from_start) + len(trees.from_goal) >= 2500
+    roots = np.flatnonzero(trees.parents_from_goal < 0)
+    assert 16 < len(roots) <= 32
+    assert roots[-1] - roots[0] >= len(roots)  # some are later than nodes that grew
+    assert np.flatnonzero(trees.parents_from_start < 0).tolist() == [0]
+    assert max(np.abs(tool_at(q) - [0.45, 0.3, 0.45]).max() for q in trees.from_goal[roots]) < 2e-4
+    for nodes, parents in zip(trees[::2], trees[1::2], strict=True):
+        assert (parents < np.arange(len(nodes))).all()
+        grown = np.flatnonzero(parents >= 0)
+        assert np.linalg.norm(nodes[grown] - nodes[parents[grown]], axis=1).max() <= 0.2 + 1e-9
+
+
 def test_a_box_as_goal() -> None:
     problem, model, q0, q1 = arm_scene()
     box = Bounds(ARM.space, q1 - 0.2, q1 + 0.2)

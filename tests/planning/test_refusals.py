@@ -7,6 +7,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 from time import process_time, sleep
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -30,8 +31,9 @@ from constraints.planning import Limits, Plan, PlanningStatus, plan, walk
 from constraints.planning.attempt import Refusals
 from constraints.planning.guesses import Guesses
 from constraints.planning.limits import Clock
-from constraints.planning.marks import Sites
+from constraints.planning.marks import Move, Site, Sites
 from constraints.planning.refusals import StepProofs
+from constraints.planning.sequences import PlanStep, Sequences
 from constraints.solvers.kernels import loading
 
 EXAMPLES = Path(__file__).resolve().parent.parent.parent / "examples"
@@ -288,6 +290,68 @@ def test_a_grasp_that_overlaps_by_less_than_a_millimetre_is_not_ruled_out(
 def proofs_of(told: Any, model: CollisionModel) -> StepProofs:
     places = Sites(told.graph, told.start, told.goal, model)
     return StepProofs(told.graph, places, told.start, Guesses(told.graph), model, Refusals(), Clock(60.0))
+
+
+def test_sequences_come_by_their_costs_and_what_is_struck_out_never() -> None:
+    """From a to d by b, by c, or by c and b: what fails costs more, and comes back when others cost as much."""
+    sites = {name: Site(State(name), ()) for name in "abcd"}
+
+    def move(before: str, after: str) -> Move:
+        name = f"{before} to {after}"
+        return Move(Transition(name, *(sites[x].state for x in (before, after, after))), (), sites[after])
+
+    moves = {"a": [move("a", "b"), move("a", "c")], "b": [move("b", "d")], "c": [move("c", "d"), move("c", "b")]}
+    task: Any = SimpleNamespace(
+        start=sites["a"], is_goal=lambda site: site is sites["d"], actions=lambda site: moves.get(site.state.name, ())
+    )
+
+    def ways(sequences: Sequences) -> str:
+        steps = sequences.cheapest()
+        return "none" if steps is None else "".join(step.place.state.name for step in steps)
+
+    sequences = Sequences(task)
+    assert ways(sequences) == "ab"
+    sequences.failed(PlanStep(sites["b"], moves["b"][0]), 0.5)
+    assert ways(sequences) == "ac"
+    sequences.failed(PlanStep(sites["c"], moves["c"][0]), 0.4)
+    sequences.failed(PlanStep(sites["c"], moves["c"][0]), 0.4)
+    assert ways(sequences) == "ab"
+    sequences.failed(PlanStep(sites["a"], moves["a"][0]), 3.0)
+    assert ways(sequences) == "ac"
+    sequences.strike_out(PlanStep(sites["c"], moves["c"][0]))
+    assert ways(sequences) == "acb"
+    assert {site.state.name for site in sequences.seen} == {"a", "b", "c"}
+    sequences.strike_out_all(moves["a"][1].transition)
+    assert ways(sequences) == "ab"
+    sequences.strike_out(PlanStep(sites["b"], moves["b"][0]))
+    assert ways(sequences) == "none"
+    assert str(moves["a"][0]) == "a to b"
+    assert str(Site(State("held"), (("place", "goal"),))) == "held (place: goal)"
+
+
+@needs_robot_data
+def test_guesses_stand_evenly_on_their_floors(scene: Any) -> None:
+    """Balls on a square of 0.9 m or on a small one beside it, by plain arithmetic; another guess leaves them."""
+    graph = made(scene, [floor(scene, "floor", 0.0, 0.0, 0.45), floor(scene, "shelf", 2.0, 0.3, 0.1)])
+    guesses, rng, start = Guesses(graph), generator(), scene.at(0.2, 0.3)
+    drawn = np.array([guesses(graph.transitions[0], start, rng) for _ in range(3000)])
+    for k in (6, 13):
+        x, y, z = drawn[:, k : k + 3].T
+        wide = x < 1.0
+        assert np.mean(wide) == pytest.approx(0.5, abs=0.04)
+        np.testing.assert_allclose(z, np.where(wide, 0.02, 0.32), atol=1e-12)
+        for half, middle, on in ((0.45, 0.0, wide), (0.1, 2.0, ~wide)):
+            parts = np.stack([x[on] - middle, y[on]]) / half
+            assert np.abs(parts).max() <= 1.0
+            assert np.abs(parts).max() > 0.98
+            np.testing.assert_allclose(np.cov(parts), np.eye(2) / 3.0, atol=0.03)
+            np.testing.assert_allclose(parts.mean(axis=1), 0.0, atol=0.05)
+        turns = 2.0 * np.arctan2(drawn[:, k + 5], drawn[:, k + 6])
+        assert np.abs(np.exp(1j * turns).mean()) < 0.06
+        assert np.abs(drawn[:, [k + 3, k + 4]]).max() < 1e-12
+    beside = guesses.beside(start, rng)
+    np.testing.assert_array_equal(beside[6:], start[6:])
+    assert np.abs(beside[:6] - start[:6]).max() > 0.1
 
 
 def test_the_reading_of_kernels_is_no_time_of_a_search(monkeypatch: pytest.MonkeyPatch) -> None:
