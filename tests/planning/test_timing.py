@@ -463,6 +463,19 @@ def test_where_exact_points_lie_far_off_samples_are_kept() -> None:
     assert max(kept(trajectory, 1.0, 4.0)) <= WITHIN
 
 
+def test_samples_that_are_there_twice_are_one() -> None:
+    """Each sample again, 1e-9 rad beside it, also at the ends: the motion is the same."""
+    piece, plain = flat_path().pieces[0], timed(flat_path(), 1.0, 4.0)
+    rows = np.repeat(piece.samples, 2, axis=0)
+    rows[1:-1:2, 0] += 1e-9
+    times = np.repeat(piece.times, 2)
+    times[1::2] += 1e-7
+    twice = timed(Path((replace(piece, samples=rows, times=times / times[-1]),)), 1.0, 4.0)
+    assert twice.duration == pytest.approx(plain.duration, rel=1e-3)
+    assert len(twice.parts) == 1
+    assert np.abs(twice(0.5 * twice.duration).q - plain(0.5 * plain.duration).q).max() < 1e-3
+
+
 def test_a_law_of_time_has_constant_accelerations_between_knots() -> None:
     """From rest to 1 at one half and back to rest: two seconds; half as fast it takes twice as long."""
     law = TimeLaw.of_speeds(np.array([0.0, 0.5, 1.0]), np.array([0.0, 1.0, 0.0]))

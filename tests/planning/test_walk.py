@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from itertools import pairwise
 from typing import Any, cast
 
 import numpy as np
 import pinocchio as pin
 import pytest
-from corners import corner, posts
+from corners import corner, held, posts
 from robots import arm
 
 from constraints import manipulation
 from constraints.errors import CallError, GraphError, UnknownNameError, WrongObjectError
-from constraints.manipulation import State, Transition
+from constraints.manipulation import ConstraintGraph, State, Transition
 from constraints.pictures.browser.films import film_of
-from constraints.planning import Limits, PlanningStatus, walk
+from constraints.planning import Limits, Plan, PlanningStatus, walk
 
 STEPS = ("stay in a", "a to b")
 
@@ -143,6 +144,39 @@ def test_a_transition_may_be_taken_twice() -> None:
     path = found.or_raise()
     assert np.array_equal(path.start, q)
     assert abs(path.end[1] - 0.2) <= 1e-4
+
+
+def test_targets_are_drawn_anew_from_other_places_and_more_of_them_each_time() -> None:
+    """Ten from one place; by way of a loop 30 in all, then twice as many, until a random search tells it as well."""
+    a, far = State("a"), State("far", [held(1, 3.0)])  # its bound is 2 rad
+    loops = Transition("stay", a, a, a), Transition("go", a, far, a)
+    graph, q = ConstraintGraph(arm(), [a, far], loops), arm().neutral
+    for steps, counts in ((["go"], (10, 20, 30)), (["stay", "go"], (30, 90, 200))):
+        for sequences, count in enumerate(counts, start=1):
+            found = walk(graph, q, steps, rng=generator(), limits=Limits(sequences=sequences))
+            assert (found.status, found.sequences, found.targets) == (PlanningStatus.SEQUENCES, sequences, count)
+            assert set(found.refusals) == {("go", "no target found")}
+    found = walk(graph, q, ["stay", "go"], rng=generator())
+    assert (found.status, found.sequences, found.targets) == (PlanningStatus.NO_SEQUENCE, 3, 200)
+    assert found.refusals["go", "no target found"] > 100
+    assert found.reason.startswith("the state 'far' was reached from none of 40 random configurations")
+
+
+def test_a_plan_tells_its_most_common_refusals_first() -> None:
+    """Eight of ten; all where details are asked for."""
+    refusals = Counter({("in", f"reason {i}"): 3 + i for i in range(10)})
+    found = Plan(None, PlanningStatus.TIME, ("a", "b"), 2, 1, refusals, impossible=("no way",), nodes=5, checks=1)
+    told = [f"  'in' refused {3 + i} times: reason {i}" for i in range(9, -1, -1)]
+    begin = [
+        "TIME: The time was over.",
+        "  2 sequences tried, 1 target drawn",
+        "  the last one: a, b",
+        "  impossible: no way",
+    ]
+    end = ["  5 nodes, 0 projections, 1 check for collisions, 0 s"]
+    assert found.describe(details=True).splitlines() == [*begin, *told, *end]
+    less = [*told[:8], "  and 2 other reasons (describe(details=True))"]
+    assert found.describe().splitlines() == [*begin, *less, *end]
 
 
 def test_transitions_of_another_graph_are_refused() -> None:
