@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -150,8 +151,11 @@ def test_what_does_not_move_is_looked_at_once() -> None:
     ball, wall = Shape("ball", "Sphere", (0.05,), "l"), Shape("wall", "Box", (0.1, 1.0, 1.0), "universe", pose(0.5))
     model = CollisionModel(robot, [ball, wall])
     for x, met in ((0.0, False), (0.5, True)):
-        check = model.check_path(straight(robot, pose(x), pose(x), "l"))
-        assert (check.collision is not None, check.looked) == (met, 1)
+        (piece,) = straight(robot, pose(x), pose(x), "l").pieces
+        many = replace(piece, samples=np.repeat(piece.samples[:1], 5, axis=0), times=np.linspace(0.0, 1.0, 5))
+        for still in (piece, many):
+            check = model.check_path(Path((still,)))
+            assert (check.collision is not None, check.looked) == (met, 1)
 
 
 @pytest.mark.usefixtures("engine")

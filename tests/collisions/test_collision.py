@@ -76,9 +76,14 @@ def test_margins_that_a_small_shape_never_reaches_are_asked_about(caplog: pytest
     assert not model.is_free(q)
     assert not caplog.messages
     assert model.with_margins({("plate", "ball"): -0.051}).is_free(q)
+    model.added(Shape("pin", "Sphere", (0.02,), "b/body", pose(0.5)), Shape("wall", "Box", (0.8,) * 3)).with_margins(
+        {("plate", "*"): -0.06}
+    )
     assert caplog.messages == [
         "margin -0.051 m of 'plate' and 'ball': they overlap by less wherever they are, so they never collide: is it "
-        "meant?"
+        "meant?",
+        "margin -0.06 m of 'plate' and 'ball' (and 1 more): they overlap by less wherever they are, so they never "
+        "collide: is it meant?",
     ]
 
 

@@ -331,8 +331,14 @@ def test_sequences_come_by_their_costs_and_what_is_struck_out_never() -> None:
 
 @needs_robot_data
 def test_guesses_stand_evenly_on_their_floors(scene: Any) -> None:
-    """Balls on a square of 0.9 m or on a small one beside it, by plain arithmetic; another guess leaves them."""
-    graph = made(scene, [floor(scene, "floor", 0.0, 0.0, 0.45), floor(scene, "shelf", 2.0, 0.3, 0.1)])
+    """Balls on a square of 0.9 m or on a trapeze beside it, by plain arithmetic; another guess leaves them."""
+    corners = np.array([[-1.0, -1.0], [1.0, -1.0], [0.2, 1.0], [-1.0, 0.4]])
+    place = scene.robot.frame("universe", [2.0, 0.0, 0.3, 0.0, 0.0, 0.0, 1.0])
+    trapeze = Surface("trapeze", place, np.c_[0.1 * corners, np.zeros(4)])
+    even = generator().uniform(-1.0, 1.0, (20000, 2))
+    sides = [(b - a, a) for a, b in zip(corners, np.roll(corners, -1, axis=0), strict=True)]
+    even = even[np.all([d[0] * (even[:, 1] - a[1]) > d[1] * (even[:, 0] - a[0]) for d, a in sides], axis=0)]
+    graph = made(scene, [floor(scene, "floor", 0.0, 0.0, 0.45), trapeze])
     guesses, rng, start = Guesses(graph), generator(), scene.at(0.2, 0.3)
     drawn = np.array([guesses(graph.transitions[0], start, rng) for _ in range(3000)])
     for k in (6, 13):
@@ -340,12 +346,14 @@ def test_guesses_stand_evenly_on_their_floors(scene: Any) -> None:
         wide = x < 1.0
         assert np.mean(wide) == pytest.approx(0.5, abs=0.04)
         np.testing.assert_allclose(z, np.where(wide, 0.02, 0.32), atol=1e-12)
-        for half, middle, on in ((0.45, 0.0, wide), (0.1, 2.0, ~wide)):
-            parts = np.stack([x[on] - middle, y[on]]) / half
-            assert np.abs(parts).max() <= 1.0
-            assert np.abs(parts).max() > 0.98
-            np.testing.assert_allclose(np.cov(parts), np.eye(2) / 3.0, atol=0.03)
-            np.testing.assert_allclose(parts.mean(axis=1), 0.0, atol=0.05)
+        parts = np.stack([x[wide], y[wide]]) / 0.45
+        assert 0.98 < np.abs(parts).max() <= 1.0
+        np.testing.assert_allclose(np.cov(parts), np.eye(2) / 3.0, atol=0.03)
+        np.testing.assert_allclose(parts.mean(axis=1), 0.0, atol=0.05)
+        parts = np.stack([x[~wide] - 2.0, y[~wide]]) / 0.1
+        assert all((d[0] * (parts[1] - a[1]) > d[1] * (parts[0] - a[0]) - 1e-9).all() for d, a in sides)
+        np.testing.assert_allclose(parts.mean(axis=1), even.mean(axis=0), atol=0.05)
+        np.testing.assert_allclose(np.cov(parts), np.cov(even.T), atol=0.03)
         turns = 2.0 * np.arctan2(drawn[:, k + 5], drawn[:, k + 6])
         assert np.abs(np.exp(1j * turns).mean()) < 0.06
         assert np.abs(drawn[:, [k + 3, k + 4]]).max() < 1e-12
