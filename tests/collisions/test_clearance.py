@@ -117,7 +117,11 @@ def test_pairs_in_any_order_make_rows_in_that_of_the_model() -> None:
     assert f.rows == tuple(pair for pair in model.pairs if "fore" in pair or set(pair) == {"ball", "post"})
     whole = dict(zip(model.pairs, Clearance(model).value(q), strict=True))
     np.testing.assert_array_equal(f.value(q), [whole[pair] for pair in f.rows])
-    assert Clearance(model, pairs, smallest=True).rows == f.rows
+    least, one = Clearance(model, pairs, smallest=True), Clearance(model, [("ball", "post")])
+    assert least.rows == f.rows
+    assert [each.name for each in (f, least, one)] == [
+        f"Clearance({len(f.rows)} pairs)", f"Clearance(smallest of {len(f.rows)} pairs)", "Clearance(post - ball)"
+    ]  # fmt: skip
     assert model.without(*pairs).pairs == CollisionModel(arm(), sources(model), ignored=pairs).pairs
 
 

@@ -158,15 +158,17 @@ def test_a_model_says_what_it_looks_at_and_why_it_is_empty(caplog: pytest.LogCap
     assert less.describe() == "3 shapes on 3 joints, 1 pair is checked\n  left out: 2 left out by hand"
     with pytest.raises(errors.OptionError, match=r"no such pair is checked \(left out: 1 left out by hand\)"):
         less.with_margins({("one", "two"): 0.1})
+    with pytest.raises(errors.OptionError, match="the pair must be given only once"):
+        less.with_margins({("two", "floor"): 0.1, ("floor", "two"): 0.2})
     with pytest.raises(errors.OptionError, match="a shape makes no pair with itself"):
         less.with_margins({("one", "one"): 0.1})
     assert not caplog.messages
-    less.without(("*", "*"))
+    CollisionModel(boxes(), [one, two]).without(("*", "*"))
     CollisionModel(boxes(), [one]), CollisionModel(boxes())
     empty = "collision model of a + b: no pair of shapes is checked, so every configuration is free"
     hint = "a Robot brings no shapes, give them by shapes= and urdfs="
     assert [words for words in caplog.messages if "no solid" not in words] == [
-        f"{empty} (left out: 3 left out by hand; `left_out` names them)",
+        f"{empty} (left out: 1 left out by hand; `left_out` names them)",
         f"{empty} (it has only one shape, 'one'; {hint})",
         f"{empty} (it has no shape; {hint})",
     ]

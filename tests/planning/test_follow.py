@@ -32,12 +32,13 @@ from constraints.planning.following import search
 from constraints.planning.following.nodes import FollowedNodes
 from constraints.planning.following.random_solutions import MOST_STARTS, RandomSolutions
 from constraints.planning.following.targets import Targets
-from constraints.planning.following.tracker import Tracker
+from constraints.planning.following.tracker import Stopped, Tracker
 from constraints.planning.leaf import LeafOfProblem
 from constraints.planning.limits import Clock
 from liegroups import R3xSO3, Rn
 
 LENGTHS = (0.5, 0.4, 0.3)
+FAR = [9.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0]
 
 
 def generator(seed: int = 0) -> np.random.Generator:
@@ -276,6 +277,42 @@ def test_between_two_solutions_no_joint_moves_unseen_by_more_than_what_is_checke
             assert (far / parts <= CHECKED_ANGLE).all()
             assert (far > CHECKED_ANGLE * (parts - 2.0)).all()
             assert set(parts.tolist()) == {2, 4, 6}
+
+
+@pytest.mark.parametrize("parts", [2, 4])
+def test_parts_of_a_step_may_be_half_as_long_again_as_equal_ones(parts: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where one is longer, the first or the last too, the branch jumps; a whole step is at most a largest one."""
+    robot = planar((0.5, 0.4))
+    model = CollisionModel(
+        robot, [Shape("bead", "Sphere", (0.02,), "tip"), Shape("far", "Sphere", (0.1,), placement=FAR)]
+    )
+    leaf = LeafOfProblem(Projector(tip_of(robot)), TWO.rhs, None if parts == 2 else model)
+    tracker = Tracker(leaf, Targets(leaf.problem, good), 2.0**-9, Clock(None), 100)
+    whole = 0.1 if parts == 2 else 0.07
+    even = np.arange(1, parts) / parts
+    places = {"even": even, "long first": even + 0.6 / parts, "long last": even - 0.6 / parts, "lost": even}
+    places |= {"nearly": even + 0.4 / parts, "too far": even, "aside": even}
+    Q0 = np.zeros((len(places), 2))
+    Q1 = np.repeat([[whole, 0.0]], len(places), axis=0)
+    Q1[list(places).index("too far"), 0] = 0.101
+    between = np.concatenate(
+        [np.column_stack([whole * at, 0.0 * at]) for name, at in places.items() if name != "too far"]
+    )
+    between[-len(even) :, 1] = 0.08
+    on = np.repeat([name != "lost" for name in places if name != "too far"], len(even))
+    asked = list[np.ndarray]()
+
+    def projected(self: Tracker, Q: np.ndarray, s: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        asked.append(s)
+        return between, on
+
+    monkeypatch.setattr(Tracker, "projected", projected)
+    n = len(places)
+    judged = tracker.judged(np.full(n, 0.2), Q0, np.full(n, 0.6), Q1)
+    wanted = {"even": Stopped.NOT, "nearly": Stopped.NOT, "lost": Stopped.NOT_PROJECTED}
+    assert judged.stopped.tolist() == [wanted.get(name, Stopped.JUMPED) for name in places]
+    np.testing.assert_allclose(asked[0].reshape(n - 1, -1), np.tile(0.2 + 0.4 * even, (n - 1, 1)))
+    np.testing.assert_array_equal(judged.q, Q1)
 
 
 def test_a_thin_plate_is_not_gone_through() -> None:

@@ -143,6 +143,10 @@ def test_shortcuts_are_drawn_alike_from_both_ends() -> None:
     assert (first == 0).mean() == pytest.approx((last == 300).mean(), rel=0.3)
     assert 0.04 < (first == 0).mean() < 0.2
     straight = 0
+    chords, old = np.linalg.norm(Q[last] - Q[first], axis=1), np.concatenate([each.old for each in drawn])
+    assert (chords < 0.99 * old).all()
+    np.testing.assert_allclose(old, 0.01 * (last - first), rtol=1e-4)
+    assert (old.min() < 0.6, old.max() > 2.5) == (True, True)
     for each in drawn:
         for k, (i, j) in enumerate(zip(each.first, each.last, strict=True)):
             nodes, chord = each.nodes[each.owners == k] - Q[i], Q[j] - Q[i]

@@ -92,6 +92,7 @@ def test_a_loop_at_the_end_leads_to_the_goal() -> None:
     found = walk(graph, q, ["stay in a"], rng=generator(), goal=goal)
     assert np.array_equal(found.or_raise().end, goal)
     assert (found.targets, list(found.on)) == (0, ["stay in a"])
+    assert found.reason == "collisions were not looked at"
 
 
 def test_what_a_walk_is_given_is_looked_at() -> None:
@@ -175,6 +176,9 @@ def test_a_plan_tells_its_most_common_refusals_first() -> None:
     ]
     end = ["  5 nodes, 0 projections, 1 check for collisions, 0 s"]
     assert found.describe(details=True).splitlines() == [*begin, *told, *end]
+    assert Plan(None, PlanningStatus.TIME).describe().splitlines() == [
+        begin[0], "  0 sequences tried, 0 targets drawn", "  0 nodes, 0 projections, 0 checks for collisions, 0 s"
+    ]  # fmt: skip
     less = [*told[:8], "  and 2 other reasons (describe(details=True))"]
     assert found.describe().splitlines() == [*begin, *less, *end]
 
