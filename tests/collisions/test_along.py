@@ -129,6 +129,10 @@ def test_what_passes_by_is_free_and_said_to_be_near() -> None:
     assert (near.a, near.b) == ("ball", "wall")
     assert near.begin == pytest.approx(0.3, abs=0.02)
     assert near.end == pytest.approx(0.7, abs=0.02)
+    (later,) = model.check_path(path.lasting(3.0)).grazing
+    assert (later.begin, later.end) == pytest.approx((3.0 * near.begin, 3.0 * near.end))
+    (_, second) = model.check_path(path.lasting(3.0) + path.reversed().lasting(2.0)).grazing
+    assert (second.begin, second.end) == pytest.approx((3.0 + 2.0 * (1.0 - near.end), 3.0 + 2.0 * (1.0 - near.begin)))
     deeper = straight(robot, pose(0.0, 0.0599), pose(1.0, 0.0599), "l")
     met = model.check_path(deeper, 1e-5)
     assert met.grazing == ()

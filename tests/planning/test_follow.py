@@ -345,6 +345,20 @@ def test_nothing_flips_where_a_line_passes_the_shoulder_closely() -> None:
     assert slow.success  # who allows joints to be so fast gets the path
 
 
+def test_targets_that_jump_stop_it_there() -> None:
+    """By 20 cm half-way: the joint that would move farthest is told, and that nothing is singular is not."""
+    start = Projector(TWO, Options(threshold=1e-9)).project([-1.0, 1.5], [0.5, 0.0, 0.0]).or_raise().q
+    found = follow(TWO, lambda s: [0.5 + 0.2 * (s > 0.5), 0.0, 0.0], start, rng=generator())
+    assert found.status is PlanningStatus.PARTLY
+    assert found.reached == pytest.approx(0.5, abs=1e-3)
+    elbows = [np.arccos((x**2 - 0.41) / 0.4) for x in (0.5, 0.7)]
+    said = re.match(r"'j2' would jump by (\S+) rad within the shortest step", found.reason)
+    assert said is not None
+    assert float(said[1]) == pytest.approx(abs(elbows[1] - elbows[0]), rel=1e-2)
+    assert "singular" not in found.reason
+    assert (found.joints, found.collisions) == (("j2",), ())
+
+
 def test_a_start_on_the_posture_that_stops_does_worse_than_all_starts() -> None:
     """A disc where the elbow comes in one posture."""
     robot = planar((0.5, 0.4))

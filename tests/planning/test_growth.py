@@ -13,7 +13,7 @@ import pytest
 from explicit_samples import arm_and_box
 from robots import mixed_tree
 
-from constraints import Bounds, Implicit, Position, Problem, Projector, explicit_relative_pose
+from constraints import Bounds, Function, Implicit, Position, Problem, Projector, explicit_relative_pose
 from constraints.collisions import CollisionModel, Shape
 from constraints.models import sample_arm
 from constraints.models.mechanisms import delta_robot
@@ -23,6 +23,7 @@ from constraints.planning.trees import SearchTree
 from constraints.planning.ways import STEPS_OF_GROWTH, GrowingWays, ways_to
 from constraints.solvers import Options
 from constraints.solvers.machine import layout
+from liegroups import Rn
 
 pytest.importorskip("numba")
 
@@ -263,6 +264,33 @@ def test_distances_are_norms_in_largest_steps_and_neighbours_are_the_nearest() -
         np.testing.assert_allclose(squares, away.min(axis=1) ** 2, rtol=2e-3)
         others, _ = leaf.chart.nearest(X, T, np.arange(60) % 2 == 0)
         assert (others % 2 == 1).all()
+
+
+def test_a_step_is_taken_that_is_projected_stays_near_gains_and_is_free(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of 2 cm towards a target; to it where that is nearer; not more than two steps aside or ahead."""
+    flat = Implicit.zero(Function.from_callable(lambda q: q[2:], Rn(3), Rn(1), name="flat"))
+    problem = Problem(Rn(3), [flat])
+    leaf = LeafOfProblem(Projector(problem), problem.rhs, None)
+    cases = {
+        "straight": ((0.02, 0.0), True), "not projected": ((0.02, 0.0), False), "far": ((0.05, 0.0), True),
+        "no gain": ((0.0, 0.01), True), "aside": ((0.02, 0.01), True), "not free": ((0.021, 0.0), True),
+        "whole": ((0.01, 0.0), True),
+    }  # fmt: skip
+    Q, targets = np.zeros((7, 3)), np.repeat([[0.1, 0.0, 0.0]], 7, axis=0)
+    targets[-1, 0] = 0.01
+    ahead = list[np.ndarray]()
+    q = np.array([[*place, 0.0] for place, _ in cases.values()])
+
+    def projected(self: LeafOfProblem, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        ahead.append(rows)
+        return q, np.array([on for _, on in cases.values()])
+
+    monkeypatch.setattr(LeafOfProblem, "projected", projected)
+    monkeypatch.setattr(LeafOfProblem, "free", lambda self, rows: rows[:, 0] != 0.021)
+    step = leaf.step(Q, targets, leaf.chart.distances(Q, targets))
+    np.testing.assert_allclose(ahead[0][:, 0], [0.02] * 6 + [0.01])
+    assert [name for name, done in zip(cases, step.done, strict=True) if done] == ["straight", "aside", "whole"]
+    np.testing.assert_allclose(step.left, np.linalg.norm(targets - q, axis=1) / 0.02, atol=1e-12)
 
 
 def test_nodes_are_kept_beyond_the_room_of_a_tree_and_what_is_cut_is_nobodys_neighbour() -> None:

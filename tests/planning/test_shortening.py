@@ -142,6 +142,11 @@ def test_shortcuts_are_drawn_alike_from_both_ends() -> None:
     assert (first + last).mean() == pytest.approx(300.0, rel=0.03)
     assert (first == 0).mean() == pytest.approx((last == 300).mean(), rel=0.3)
     assert 0.04 < (first == 0).mean() < 0.2
+    pulled = np.array([shortened._pulled(rng) for _ in range(60)])  # pyright: ignore[reportPrivateUsage]
+    assert pulled[:, 0::3].all()
+    assert (pulled[:, 1::3].sum(axis=2) == 1).all()
+    for some, share in ((pulled[:, 1::3], 1.0 / 3.0), (pulled[:, 2::3], 0.5)):
+        assert some.mean(axis=(0, 1)) == pytest.approx(np.full(3, share), abs=0.1)
     straight = 0
     chords, old = np.linalg.norm(Q[last] - Q[first], axis=1), np.concatenate([each.old for each in drawn])
     assert (chords < 0.99 * old).all()
