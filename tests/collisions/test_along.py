@@ -325,6 +325,28 @@ def test_a_joint_reaches_as_far_as_a_stretched_arm() -> None:
     assert not plate.any()
 
 
+@pytest.mark.parametrize("bend", [0.0, 2e-4])
+def test_what_joints_do_against_each_other_falls_out_of_the_bound(bend: float) -> None:
+    """The shoulder turns by 2 mrad and the elbow, where a ball of 0.3 m is, back by one; with what constraints bend."""
+    text = "<robot name='arm'><link name='l0'/><link name='l1'/><link name='l2'/>" + "".join(
+        f"<joint name='j{i}' type='revolute'><parent link='l{i}'/><child link='l{i + 1}'/><origin xyz='{i} 0 0'/>"
+        "<axis xyz='0 0 1'/><limit lower='-3' upper='3' effort='1' velocity='1'/></joint>"
+        for i in range(2)
+    )
+    robot = Robot.from_urdf(f"{text}</robot>")
+    model = CollisionModel(robot, [Shape("ball", "Sphere", (0.3,), "l2"), PLATE])
+    turn, ends = 1e-3, np.array([[0.0, 0.0], [2e-3, -1e-3]])
+    carried = CarriedSolids(JointMotions(robot), model.contents.solids)
+    bounds = MotionBounds(carried, [(0, 1)], carried.reaches_along(ends, np.diff(ends, axis=0)))
+    bends = np.array([[[0.0, bend]]])
+    found = bounds.between(np.diff(ends, axis=0)[None], bends, model.checker.balls(ends)[None])[0, 0, 0]
+    along_joints = 2.0 * turn * 1.3 + (turn + bend) * 0.3
+    straight = 2.0 * np.sin(turn) + 2.0 * np.sin(0.5 * turn) * 0.3
+    strayed = bend * 0.3 + 0.25 * (3.0 * turn + bend) * along_joints
+    assert found == pytest.approx(straight + strayed, rel=1e-9)
+    assert found < 0.95 * along_joints
+
+
 def test_between_two_parts_the_longer_one_counts() -> None:
     """How far solids must be apart there, and what bends a part: the larger of what is beside it."""
     np.testing.assert_array_equal(_between(np.array([[3.0, 1.0, 2.0, 5.0]])), [[3.0, 2.0, 5.0]])

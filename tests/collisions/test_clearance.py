@@ -136,11 +136,40 @@ def test_margins_of_pairs_are_taken_off() -> None:
     np.testing.assert_allclose(plain.value(q) - wide.value(q), expected, atol=1e-12)
 
 
+def test_of_what_is_far_coal_is_not_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Balls around solids say so: beyond the influence, and where another row is smaller; not of an endless floor."""
+    shapes = [Shape("one", "Box", (0.3, 0.2, 0.4), "a/body"), Shape("two", "Box", (0.3, 0.2, 0.4), "b/body")]
+    shapes += [Shape(f"post {i}", "Box", (0.2,) * 3, placement=[3.0 * i, 5.0, 0, 0, 0, 0, 1]) for i in range(4)]
+    floor, compute, asked = Shape("floor", "Box", (1e150, 1e150, 0.2)), pin.computeDistance, list[int]()
+
+    def counted(geometry: Any, data: Any, pair: int) -> Any:
+        asked.append(pair)
+        return compute(geometry, data, pair)
+
+    monkeypatch.setattr(pin, "computeDistance", counted)
+    q = at(0.5, 0.0, 0.0)
+    q[[2, 9]] = 1.0
+    for model, count in ((CollisionModel(TWO, shapes), 1), (CollisionModel(TWO, [*shapes, floor]), 3)):
+        for options in ({"influence": 0.3}, {"smallest": True}):
+            f = Clearance(model, **options)
+            asked.clear()
+            value = f.value(q)
+            assert (len(set(asked)), value.min()) == (count, pytest.approx(0.2, abs=1e-8))
+        assert Clearance(model).value(q)[0] == pytest.approx(0.2, abs=1e-8)
+
+
 def test_points_of_clouds_have_their_radius() -> None:
     cloud = PointCloud("cloud", np.array([[0.5, 0.0, 0.0], [0.6, 0.3, 0.1]]), 0.02, "a/body")
-    f = Clearance(CollisionModel(TWO, [cloud, Shape("two", "Sphere", (0.15,), "b/body")]))
+    two = Shape("two", "Sphere", (0.15,), "b/body")
+    f, last = (Clearance(CollisionModel(TWO, solids)) for solids in ([cloud, two], [two, cloud]))
+    other = PointCloud("other", np.array([[0.0, 0.0, 0.0], [-0.3, 0.2, 0.0]]), 0.05, "b/body")
+    both = Clearance(CollisionModel(TWO, [cloud, other]))
     for x in (0.0, 0.2, 0.34):
         assert f.value(at(x, 0.0, 0.0))[0] == pytest.approx(0.5 - x - 0.15 - 0.02, abs=1e-6)
+        assert last.value(at(x, 0.0, 0.0))[0] == pytest.approx(0.5 - x - 0.15 - 0.02, abs=1e-6)
+        value, J = both.linearise(at(x, 0.0, 0.0))
+        assert value[0] == pytest.approx(0.5 - x - 0.05 - 0.02, abs=1e-6)
+        np.testing.assert_allclose(J[0, [0, 6]], [1.0, -1.0], atol=1e-4)
 
 
 def test_meshes_are_their_convex_hulls(tmp_path: Path) -> None:

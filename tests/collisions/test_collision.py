@@ -164,7 +164,8 @@ def test_a_model_says_what_it_looks_at_and_why_it_is_empty(caplog: pytest.LogCap
         less.with_margins({("one", "one"): 0.1})
     assert not caplog.messages
     CollisionModel(boxes(), [one, two]).without(("*", "*"))
-    CollisionModel(boxes(), [one]), CollisionModel(boxes())
+    CollisionModel(boxes(), [one])
+    CollisionModel(boxes())
     empty = "collision model of a + b: no pair of shapes is checked, so every configuration is free"
     hint = "a Robot brings no shapes, give them by shapes= and urdfs="
     assert [words for words in caplog.messages if "no solid" not in words] == [

@@ -128,6 +128,15 @@ def test_covers_are_not_much_larger_than_their_solids(name: str) -> None:
     assert cover.radius <= around + 1e-11
 
 
+@pytest.mark.parametrize("size", [1e-3, 1.0, 1e5])
+def test_rounding_is_a_part_of_the_size(size: float) -> None:
+    """So that sums of numbers of that size leave nothing outside."""
+    cover = cover_of(coal.Sphere(size))
+    assert cover is not None
+    assert cover.radius / size - 1.0 == pytest.approx(1e-12, abs=3e-16)
+    np.testing.assert_array_equal(cover.radii, [cover.radius])
+
+
 @pytest.mark.parametrize("last", [False, True])
 def test_a_floor_without_an_end_has_no_cover_and_is_met_where_its_face_is(last: bool) -> None:
     """Two balls of 0.1 m over a floor whose top is 0.1 m high, which is too large for a sphere; first and last."""

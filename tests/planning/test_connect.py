@@ -206,7 +206,8 @@ def test_while_it_searches_more_goals_become_roots() -> None:
     assert roots[-1] - roots[0] >= len(roots)  # some are later than nodes that grew
     assert np.flatnonzero(trees.parents_from_start < 0).tolist() == [0]
     assert max(np.abs(tool_at(q) - [0.45, 0.3, 0.45]).max() for q in trees.from_goal[roots]) < 2e-4
-    for nodes, parents in zip(trees[::2], trees[1::2], strict=True):
+    of_start, of_goal = (trees.from_start, trees.parents_from_start), (trees.from_goal, trees.parents_from_goal)
+    for nodes, parents in (of_start, of_goal):
         assert (parents < np.arange(len(nodes))).all()
         grown = np.flatnonzero(parents >= 0)
         assert np.linalg.norm(nodes[grown] - nodes[parents[grown]], axis=1).max() <= 0.2 + 1e-9

@@ -297,8 +297,8 @@ def test_sequences_come_by_their_costs_and_what_is_struck_out_never() -> None:
     sites = {name: Site(State(name), ()) for name in "abcd"}
 
     def move(before: str, after: str) -> Move:
-        name = f"{before} to {after}"
-        return Move(Transition(name, *(sites[x].state for x in (before, after, after))), (), sites[after])
+        here, there = sites[before].state, sites[after].state
+        return Move(Transition(f"{before} to {after}", here, there, there), (), sites[after])
 
     moves = {"a": [move("a", "b"), move("a", "c")], "b": [move("b", "d")], "c": [move("c", "d"), move("c", "b")]}
     task: Any = SimpleNamespace(
