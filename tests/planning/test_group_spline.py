@@ -85,6 +85,18 @@ def test_a_curve_is_twice_differentiable_where_it_passes_its_points(width: int) 
     assert np.abs(slopes - here.second).max() < 1e-3 * np.abs(here.second).max()
 
 
+@pytest.mark.parametrize("width", [3, 5])
+def test_a_curve_runs_the_same_way_backwards(width: int) -> None:
+    """Through uneven points: derivatives are read from as many points before as behind."""
+    rng = np.random.default_rng(6)
+    s = np.cumsum(rng.uniform(0.05, 0.6, 12))
+    points, looked = rng.standard_normal((12, 3)), np.linspace(s[0], s[-1], 50)
+    forth = GroupSpline.through(Rn(3), points, s, width).at(looked)
+    back = GroupSpline.through(Rn(3), points[::-1], -s[::-1], width).at(-looked)
+    for one, other, sign in zip(forth, back, (1.0, -1.0, 1.0), strict=True):
+        np.testing.assert_allclose(one, sign * other, rtol=1e-8, atol=1e-8 * np.abs(one).max())
+
+
 def test_a_curve_through_two_points_is_their_geodesic() -> None:
     points = np.array([SO3.neutral, SO3.exp([0.5, -1.0, 0.2])])
     curve = GroupSpline.through(SO3, points, np.array([0.0, 2.0]), 5)
