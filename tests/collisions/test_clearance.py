@@ -150,8 +150,7 @@ def test_of_what_is_far_coal_is_not_asked(monkeypatch: pytest.MonkeyPatch) -> No
     q = at(0.5, 0.0, 0.0)
     q[[2, 9]] = 1.0
     for model, count in ((CollisionModel(TWO, shapes), 1), (CollisionModel(TWO, [*shapes, floor]), 3)):
-        for options in ({"influence": 0.3}, {"smallest": True}):
-            f = Clearance(model, **options)
+        for f in (Clearance(model, influence=0.3), Clearance(model, smallest=True)):
             asked.clear()
             value = f.value(q)
             assert (len(set(asked)), value.min()) == (count, pytest.approx(0.2, abs=1e-8))
