@@ -319,7 +319,7 @@ def test_a_closed_cage_is_told_with_the_pairs() -> None:
     assert not found.success
     assert found.status is PlanningStatus.STUCK
     assert found.meets_without_collisions
-    said = re.fullmatch(r"the tree .* has \d+ nodes?; of (\d+) steps further collide: (.*)", found.reason)
+    said = re.fullmatch(r"the tree from the start has \d+ nodes?; of (\d+) steps further collide: (.*)", found.reason)
     assert said is not None
     counts = [int(words.rpartition(" in ")[2]) for words in said[2].split(", ")]
     assert 1 <= len(counts) <= 3
