@@ -14,6 +14,7 @@ from short_paths import cases, held, kept, unit, upright
 from constraints import (
     CenterOfMass,
     Function,
+    Implicit,
     Pose,
     Position,
     Robot,
@@ -29,7 +30,7 @@ from constraints.certificates.samples import Samples
 from constraints.functions.frames.levers import Levers, Norms
 from constraints.solvers.evaluation import Evaluation
 from constraints.workspace import Workspace
-from liegroups import SE3, R3xSO3
+from liegroups import SE3, SO3, R3xSO3
 
 PROVED = CertificateStatus.PROVED
 
@@ -238,6 +239,20 @@ def test_rows_that_do_not_say_where_all_of_a_rotation_is_are_enclosed_by_boxes()
         path, search = kept(ur5(), [held(Pose, last, mask=mask, outputs=outputs)], 4)
         assert search._tubes is None
         assert path.certify().check() == []
+
+
+def test_rows_of_a_rotation_that_are_to_be_a_number_are_near_the_identity_or_enclosed_by_boxes() -> None:
+    """They are what is left to that number; slopes of the logarithm are bounded near the identity."""
+    last = panda().frame_names[-1]
+
+    def logarithm(robot: Robot, q: np.ndarray) -> Implicit:
+        f = Rotation(robot, last)
+        value = SO3.difference(SO3.neutral, f.value(q))
+        return Implicit(f, lower=value, upper=value, name="rotation")
+
+    _, search = kept(panda(), [logarithm])
+    assert isinstance(search._tubes, Tubes)
+    assert proofs(search) == []
 
 
 def test_what_is_proved_by_samples_is_where_it_is_said_to_be() -> None:

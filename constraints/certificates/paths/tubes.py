@@ -217,8 +217,9 @@ class Tubes:
         small = np.sqrt(n * nv) * self.small
         turned = np.abs(np.diff(p, axis=1)).max(axis=1) + 2.0 * small
         far, stays = np.empty(E[:, 0].shape), length + off + way.size < LONGEST_WAY
+        whole = E + self.rows.lower  # logarithms may be to be another number than zero
         for block, most in zip(self.blocks, bow, strict=True):
-            longest, fastest = (lengths(x[..., block.rows]).max(axis=1) + small for x in (E, p))
+            longest, fastest = (lengths(x[..., block.rows]).max(axis=1) + small for x in (whole, p))
             aside = (2.0 * block.slope + block.bend * length) * off
             between = 0.5 * step * fastest + 0.125 * block.bend * (step * length) ** 2
             stays &= rounded_up(longest + between + block.slope * way.size + aside) < block.farthest
