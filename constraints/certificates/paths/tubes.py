@@ -135,7 +135,7 @@ class Tubes:
         self.blocks, self._whole = slopes.blocks, slopes.whole
         self.small = float(2.0 ** np.ceil(np.log2(slopes.small)))  # so that samples are kept for paths nearby
         self._stop_of, self._at_stops = dict[bytes, int](), [np.zeros((0, *shape)) for shape in ((m,), (m, nv))]
-        engine, q = piece.projector.engine, piece.samples[0]
+        engine, q = piece.projector.engine, self.space.normalize(piece.samples[0])
         key = "samples", problem, np.concatenate(rows.points).tobytes(), engine, self.small
         self._samples: Samples = robot.kept.get(key, lambda: Samples(rows, engine, q, self.small))
 
@@ -147,7 +147,8 @@ class Tubes:
         keys = [q.tobytes() for q in Q]
         new = {key: i for i, key in enumerate(keys) if key not in self._stop_of}
         if new:
-            found, count = self._samples.at(Q[list(new.values())]), len(self._stop_of)
+            # a unit quaternion is the exact one next to what is stored
+            found, count = self._samples.at(self.space.normalize(Q[list(new.values())])), len(self._stop_of)
             self._at_stops = [np.concatenate(each) for each in zip(self._at_stops, found, strict=True)]
             self._stop_of.update(zip(new, range(count, count + len(new)), strict=True))
         which = np.array([self._stop_of[key] for key in keys]).reshape(-1, 2)
