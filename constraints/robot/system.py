@@ -128,7 +128,7 @@ def _prefixed(robot: Robot, prefix: str) -> Any:
     """Copy of a robot's model with prefixed names, its added frames among the model's, a frame for each joint."""
     model: Any = pin.Model(robot.model)
     for frame in robot.added_frames:
-        model.addFrame(pin.Frame(frame.name, frame.joint, 0, frame.placement, pin.FrameType.OP_FRAME))
+        model.addFrame(pin.Frame(frame.name, frame.joint, frame.placement, pin.FrameType.OP_FRAME))
     for i in range(1, model.njoints):
         model.names[i] = prefix + model.names[i]
     for frame in model.frames:
@@ -149,6 +149,6 @@ def _seat(model: Any, part: Part) -> tuple[int, Placement]:
     if part.on is None:
         return 0, as_placement(part.placement, what)
     seat = FrameTable.of(model).find(part.on)
-    indices = [i for i, frame in enumerate(model.frames) if frame.parentJoint == seat.joint]
+    at = next(i for i, frame in enumerate(model.frames) if frame.parentJoint == seat.joint)
     jMp = seat.placement * as_placement(part.placement, what)
-    return indices[0], model.frames[indices[0]].placement.actInv(jMp)
+    return at, model.frames[at].placement.actInv(jMp)

@@ -110,10 +110,16 @@ def test_what_is_no_law_in_an_mjcf_is_listed(old: str, new: str, listed: str) ->
     assert "drive" not in words(load(torque_alone))
 
 
-def test_springs_that_an_mjcf_switches_off_do_not_act() -> None:
+@pytest.mark.parametrize("off", ["spring", "damper", "constraint", "spring damper"])
+def test_springs_that_an_mjcf_switches_off_do_not_act(off: str) -> None:
     pytest.importorskip("mujoco")
-    text = MJCF.replace("<flag ", '<flag spring="disable" damper="disable" ')
-    assert load(text).laws == ()
+    flags = "".join(f'{word}="disable" ' for word in off.split())
+    text = MJCF.replace("<flag ", f"<flag {flags}")
+    mechanism, rng = load(text), np.random.default_rng(3)
+    q, v = mechanism.robot.random(rng), rng.normal(size=mechanism.robot.nv)
+    np.testing.assert_allclose(mechanism.forces()(q, v), mujoco_forces(text, mechanism, q, v), rtol=1e-11, atol=1e-11)
+    assert bool(mechanism.laws) == (off != "spring damper")
+    assert not np.any(mechanism.robot.model.gravity.linear)
 
 
 def test_dampers_of_a_urdf_are_laws_and_its_friction_is_listed() -> None:

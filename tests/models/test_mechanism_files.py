@@ -350,9 +350,17 @@ FRAMES = """<sdf version="1.9"><model name="m" placement_frame="grip"><pose>1 2 
 </model></sdf>"""
 
 
-def test_joints_join_frames_and_a_frame_places_the_model() -> None:
+SPELT = FRAMES.replace("<pose>1 2 3 0 0 0.5<", f"<pose degrees='true'>1 2 3 0 0 {np.degrees(0.5)}<").replace(
+    "<pose>0.1 0 -0.2 0 0 0.4<",
+    f"<pose rotation_format='quat_xyzw'>0.1 0 -0.2 0 0 {2.0 * np.sin(0.2)} {2.0 * np.cos(0.2)}<",
+)
+"""The same with degrees, and a quaternion of length 2."""
+
+
+@pytest.mark.parametrize("text", [FRAMES, SPELT], ids=["angles", "degrees and a quaternion"])
+def test_joints_join_frames_and_a_frame_places_the_model(text: str) -> None:
     """SDF 1.7: a joint between frames is one between their links, at the child's; placement_frame is at the pose."""
-    mechanism = load(FRAMES)
+    mechanism = load(text)
     robot, q = mechanism.robot, mechanism.postures["file"]
     assert not mechanism.unread
     assert robot.joint_names == ("root_joint", "j")

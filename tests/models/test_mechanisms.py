@@ -221,10 +221,6 @@ def test_what_is_built_in_has_the_sizes_that_it_is_described_with() -> None:
     bent = {f"{side}leg_{joint}_joint": x for side in "lr" for joint, x in
             (("shoulder2", 0.4), ("elbow", -0.8), ("wrist1", 0.4))}  # fmt: skip
     np.testing.assert_array_equal(humanoid.reference("home"), humanoid.configuration(bent))
-    for name in ("four_bar", "five_bar", "slider_crank"):  # uniform bars of 2 kg/m from joint to joint
-        inertias = getattr(mechanisms, name)().robot.model.inertias
-        for body in [*inertias][1 : -1 if name == "slider_crank" else None]:
-            assert body.mass == pytest.approx(2.0 * np.linalg.norm(2.0 * body.lever))
     delta = mechanisms.delta_robot().robot
     for i, end in itertools.product((1, 2, 3), ("elbow", "ankle")):
         left, right = (delta.frame(f"{end}{i}_{side}").placement.translation for side in ("left", "right"))
@@ -235,6 +231,47 @@ def test_what_is_built_in_has_the_sizes_that_it_is_described_with() -> None:
     np.testing.assert_allclose(np.linalg.norm(anchors, axis=1), 0.3)
     pairs = [np.arccos(anchors[i] @ anchors[(i + 1) % 6] / 0.09) for i in (1, 3, 5)]  # of the gaps of the base
     np.testing.assert_allclose(pairs, 2 * 0.2)
+
+
+def bar(length: float, axis: int = 0, start: float = 0.0) -> Any:
+    """A uniform bar of 2 kg/m along an axis, 2 cm across: two halves in its Gauss points have its moments."""
+    ends = (start + length * (0.5 + sign * math.sqrt(1.0 / 12.0)) for sign in (-1.0, 1.0))
+    halves = [pin.Inertia(length, x * np.eye(3)[axis], 1e-4 * length * np.eye(3)) for x in ends]
+    return halves[0] + halves[1]
+
+
+BODIES: dict[str, dict[str, Any]] = {
+    "four_bar": {"crank": bar(0.15), "coupler": bar(0.35), "rocker": bar(0.3)},
+    "five_bar": {f"{side}_{part}": bar(x) for side in ("left", "right") for part, x in
+                 (("inner", 0.25), ("outer", 0.35))},
+    "slider_crank": {"crank": bar(0.1), "rod": bar(0.4, 2), "slider": pin.Inertia.FromBox(0.5, *3 * [math.sqrt(6e-3)])},
+    "stewart_platform": {"platform": pin.Inertia.FromCylinder(5.0, 0.3, 0.0)}
+    | {f"leg{i}": bar(0.25, 2) for i in range(1, 7)} | {f"length{i}": bar(0.25, 2, -0.25) for i in range(1, 7)},
+    "delta_robot": {"platform": pin.Inertia.FromCylinder(0.5, 0.06, 0.0)} | {f"arm{i}": bar(0.25) for i in (1, 2, 3)},
+    "bennett": {f"hinge{i}": bar(0.3 if i % 2 else 0.3 * math.sin(1.2) / math.sin(0.6)) for i in range(1, 5)},
+    "scissor_lift": {"slide": pin.Inertia.FromBox(1.0, *3 * [math.sqrt(6e-3)])}
+    | {f"a{i}": bar(0.6) for i in (1, 2, 3)} | {f"b{i}": bar(0.6, 0, -0.3) for i in (1, 2, 3)},
+}  # fmt: skip
+"""What the joints of the mechanisms carry as they are by default: bars, discs and cubes."""
+
+DRIVEN = {"four_bar": [1.0], "five_bar": [2.2, 0.9], "slider_crank": [0.7], "delta_robot": [0.4, 0.4, 0.4],
+          "bennett": [1.0], "scissor_lift": [0.6 * math.cos(0.5)]}  # fmt: skip
+"""Where the motors are in the posture "closed"; those of the platform are legs."""
+
+
+@pytest.mark.parametrize("name", BODIES)
+def test_bodies_are_uniform_bars_discs_and_cubes(name: str) -> None:
+    mechanism = getattr(mechanisms, name)()
+    robot, closed = mechanism.robot, mechanism.posture("closed")
+    assert set(robot.joint_names) == set(BODIES[name])
+    for joint, expected in BODIES[name].items():
+        found = robot.model.inertias[robot.joint_index(joint)]
+        np.testing.assert_allclose(found.matrix(), expected.matrix(), atol=1e-14)
+    if name in DRIVEN:
+        np.testing.assert_allclose([closed[robot.slice_of(motor)][0] for motor in mechanism.motors], DRIVEN[name])
+    assert robot.bounds.contains(closed)
+    lower = {joint: robot.bounds.lower[robot.slice_of(joint)] for joint in robot.joint_names}
+    assert all((lower[joint] == (0.0 if joint.startswith("length") else -np.inf)).all() for joint in lower)
 
 
 @pytest.mark.parametrize("name", ["four_bar", "stewart_platform"])
@@ -249,6 +286,25 @@ def test_of_several_starts_one_that_closes_with_the_largest_rank_is_chosen(name:
     alone = assemblies(tree)
     np.testing.assert_array_equal(alone.q, tree.robot.neutral)
     assert (alone.iterations, len(alone.ends)) == ((0,), 1)
+    assert alone.shown == 0
+
+
+def test_the_assembly_that_is_drawn_starts_open_where_one_does() -> None:
+    """Of those that end as the chosen one: what a picture shows moves."""
+    linkage = mechanisms.four_bar(0.4, 0.2, 0.4, 0.2)
+    found = assemblies(linkage, seed=2, count=4)  # a parallelogram is closed, and flat, where all angles are 0
+    begun = [linkage.judge(q).is_closed for q in found.starts]
+    assert begun[:3] == [True, True, False]
+    assert begun[found.chosen]
+    assert found.success
+    assert found.shown == next(i for i, q in enumerate(begun) if found.closed[i] and not q)
+    assert repr(found) == f"Assemblies('four_bar': closed from {sum(found.closed)} of 6 starts)"
+    lifted = linkage.robot.frame("rocker_end", pin.SE3(np.eye(3), np.array([0.0, 0.0, 1e-3])))
+    off = Mechanism(linkage.robot, (Closure(linkage.robot, "coupler_end", lifted, Hinge.pin([0, 0, 1]), name="off"),))
+    never = assemblies(off, seed=2, count=2)
+    assert not never.success
+    assert never.shown == never.chosen
+    assert never.inconsistency == pytest.approx(1e-3, rel=1e-6)
 
 
 def test_inverse_kinematics_of_the_stewart_platform() -> None:
@@ -272,12 +328,14 @@ def test_inverse_kinematics_of_the_stewart_platform() -> None:
     [
         ("four_bar", {"coupler": 0.01}, OptionError, "four-bar"),
         ("four_bar", {"crank": -1.0}, OptionError, "crank of a four-bar"),
+        ("four_bar", {"crank": 0.0}, OptionError, "crank of a four-bar"),
         ("four_bar", {"crank": "long"}, WrongObjectError, "crank of a four-bar"),
         ("four_bar", {"angle": math.nan}, OptionError, "angle"),
         ("five_bar", {"outer": 0.05}, OptionError, "five-bar"),
         ("slider_crank", {"rod": 0.05, "angle": 1.5}, OptionError, "rod of a slider-crank"),
         ("stewart_platform", {"height": 0.0}, OptionError, "height"),
         ("delta_robot", {"forearm": 0.1}, OptionError, "forearm"),
+        ("delta_robot", {"base_radius": 0.5, "platform_radius": 0.25, "angle": 0}, OptionError, "forearm"),
         ("bennett", {"alpha": 0.5, "beta": 0.5}, OptionError, "Bennett"),
         ("bennett", {"alpha": 0.5, "beta": -0.7}, OptionError, "Bennett"),
         ("scissor_lift", {"stages": 0}, OptionError, "stages"),
@@ -287,6 +345,17 @@ def test_inverse_kinematics_of_the_stewart_platform() -> None:
 def test_lengths_that_make_no_mechanism_are_refused(name: str, options: Any, kind: Any, said: str) -> None:
     with pytest.raises(kind, match=said):
         getattr(mechanisms, name)(**options)
+
+
+def test_lengths_that_just_reach_make_one() -> None:
+    """Bars that are in line, and a rod straight down."""
+    made = (
+        mechanisms.four_bar(1.0, 0.25, 0.5, 0.25, angle=0.0),
+        mechanisms.five_bar(1.0, 0.25, 0.25, 0.0, math.pi),
+        mechanisms.slider_crank(0.1, 0.5, offset=-0.5, angle=0.0),
+    )
+    for mechanism in made:
+        assert mechanism.judge(mechanism.posture("closed")).residual <= 1e-14
 
 
 def test_what_a_mechanism_takes() -> None:

@@ -26,12 +26,13 @@ JOINTS = {
 """A parallelogram of 0.5 m by 0.3 m: `tip` hangs from the coupler and from the rocker."""
 
 
-def joint(name: str, turn: str = "0 0 0") -> str:
+def joint(name: str, turn: str = "") -> str:
     kind, parent, child, xyz = JOINTS[name]
+    rpy = f' rpy="{turn}"' if turn else ""
     limit = '<limit lower="-3" upper="3" effort="1" velocity="1"/>' if kind == "revolute" else ""
     return (
         f'<joint name="{name}" type="{kind}"><parent link="{parent}"/><child link="{child}"/>'
-        f'<origin xyz="{xyz}" rpy="{turn}"/><axis xyz="0 1 0"/>{limit}</joint>'
+        f'<origin xyz="{xyz}"{rpy}/><axis xyz="0 1 0"/>{limit}</joint>'
     )
 
 

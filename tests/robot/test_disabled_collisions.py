@@ -38,6 +38,7 @@ def test_the_pairs_go_where_the_robot_goes(tmp_path: Path) -> None:
         robot.with_bounds({"j1": (-1.0, 1.0)}),
         robot.with_references({"zero": robot.neutral}),
         Robot(robot.model, disabled_collisions=[("upper", "hand", "Never")]),  # pyright: ignore[reportArgumentType]
+        Robot(robot.model, disabled_collisions={("upper", "hand", "Never")}),  # pyright: ignore[reportArgumentType]
         Robot.from_urdf(ARM).with_srdf(srdf(disable("upper", "hand"))),
     ]
     assert all(other.disabled_collisions == robot.disabled_collisions for other in others)

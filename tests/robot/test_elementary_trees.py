@@ -113,6 +113,52 @@ def test_forces_and_what_they_change_by(name: str) -> None:
         np.testing.assert_allclose(by_v[:, i], (forces(q, v + e) - forces(q, v - e)) / (2.0 * STEP), atol=1e-7 * scale)
 
 
+def test_inertias_of_joints_in_any_order() -> None:
+    """pinocchio's `crba` and `computeMinverse` are wrong where joints are not depth-first; its RNEA is right."""
+    robot = TREES["not depth-first"]()
+    model: Any = robot.model.copy()
+    model.armature = 0.1 * np.arange(1.0, robot.nv + 1.0)
+    robot = Robot(model)
+    q = robot.random(np.random.default_rng(6))
+    motion, data, still = robot.at(q, robot.space.zero_velocity), model.createData(), np.zeros(robot.nv)
+    gravity = pin.rnea(model, data, q, still, still)
+    M = np.array([pin.rnea(model, data, q, still, e) - gravity for e in np.eye(robot.nv)]).T
+    np.testing.assert_allclose(motion.mass_matrix(), M, atol=1e-12)
+    np.testing.assert_allclose(motion.inverse_mass_matrix() @ M, np.eye(robot.nv), atol=1e-10)
+
+
+@pytest.mark.parametrize("name", [name for name in TREES if name != ALL])
+def test_joint_forces_of_a_wrench_change_with_the_posture(name: str) -> None:
+    """Those of a wrench between two frames, which stays as it is in one, and of a force that stays in the world."""
+    robot, rng = TREES[name](), np.random.default_rng(7)
+    tree, space, last = robot.space.elementary, robot.space, robot.model.njoints - 1
+    a, b, q = Frame("a", min(1, last - 1), PLACES[0]), Frame("b", last, PLACES[1]), robot.space.random(rng)
+    wrench, force = pin.Force(rng.standard_normal(6)), rng.standard_normal(3)
+
+    def jacobians(q: np.ndarray) -> tuple[Any, Any, np.ndarray, np.ndarray, np.ndarray]:
+        """Of the joints, and of the bodies of a and b, spatial; and of the origin of b."""
+        data = tree.model.createData()
+        J = np.array(pin.computeJointJacobians(tree.model, data, q))
+        pin.forwardKinematics(tree.model, data, q)
+        oMb = data.oMi[tree.joints[b.joint]] * b.placement
+        bodies = [np.array(pin.getJointJacobian(tree.model, data, tree.joints[f.joint], pin.WORLD)) for f in (a, b)]
+        point = bodies[1][:3] - pin.skew(oMb.translation) @ bodies[1][3:]
+        return oMb, J, bodies[0], bodies[1], point
+
+    oMb, J, _, _, point = jacobians(q)
+
+    def forces(q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        oMb, _, J_a, J_b, point = jacobians(q)
+        return (J_b - J_a).T @ oMb.act(wrench).vector, point.T @ force
+
+    by_wrench = tree.wrench_slope(J, a, b, oMb.act(wrench).vector)
+    by_force = tree.carried_slope(J, point, force)
+    for i, e in enumerate(STEP * np.eye(robot.nv)):
+        ahead, behind = forces(space.integrate(q, e)), forces(space.integrate(q, -e))
+        np.testing.assert_allclose(by_wrench[:, i], (ahead[0] - behind[0]) / (2.0 * STEP), atol=1e-8)
+        np.testing.assert_allclose(by_force[:, i], (ahead[1] - behind[1]) / (2.0 * STEP), atol=1e-8)
+
+
 def test_which_joints_carry_which_and_where_they_are() -> None:
     robot = TREES["of several"]()
     tree, q = robot.space.elementary, robot.space.random(np.random.default_rng(5), size=3)

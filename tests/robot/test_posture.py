@@ -402,6 +402,8 @@ def test_projections_to_new_right_hand_sides_leave_nothing_behind() -> None:
 def test_a_crowded_workspace_is_not_lent_again() -> None:
     """Stacked rows keep their stack alive: problem after problem, the pool of their robot stays small."""
     robot, q = Robot(arm().model), arm().neutral
+    first = ref(robot.at(q).workspace)
+    assert robot.at(q).workspace is first()  # what holds little is
     stacks = [Stack([Implicit.zero(Pose(robot, "tool"))]) for _ in range(2 * CROWDED)]
     alive = [ref(stack) for stack in stacks]
     while stacks:

@@ -226,8 +226,10 @@ def test_other_units_in_an_sdf(caplog: pytest.LogCaptureFixture) -> None:
 def test_parts_in_millimetres_are_asked_about(caplog: pytest.LogCaptureFixture) -> None:
     """A hundred times as far away as a robot is long; an object without joints has no length."""
     arm, box = sample_arm(), Robot.from_urdf("<robot name='box'><link name='body'/></robot>")
-    Robot.system([Part("a", arm), Part("b", arm, [0, 99, 0, 0, 0, 0, 1])])
     caplog.clear()
+    Robot.system([Part("a", arm), Part("b", arm, [0, 99, 0, 0, 0, 0, 1])])
+    Robot.system([Part("a", box), Part("b", box, [0, 1800, 0, 0, 0, 0, 1])])
+    assert not asked(caplog)
     Robot.system([Part("a", arm), Part("b", arm, [0, 1800, 0, 0, 0, 0, 1]), Part("c", box, [0, 0, 900, 0, 0, 0, 1])])
     (said,) = asked(caplog)
     assert "part 'b' is 1800 m away, the longest robot 1.05 m long: is it in millimetres?" in said
