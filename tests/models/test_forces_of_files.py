@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -101,6 +102,10 @@ def test_energy_of_the_springs_of_an_mjcf_has_their_forces_for_slopes() -> None:
         ("<spatial", '<fixed name="t" damping="1"><joint joint="hinge" coef="1"/></fixed><spatial', "tendon 't'"),
         ("</mujoco>", '<actuator><position joint="hinge" name="a"/></actuator></mujoco>', "drive of actuator 'a'"),
         ("<option>", '<option viscosity="0.1">', "density and viscosity"),
+        ("<option>", '<option density="0.1">', "density and viscosity"),
+        ('<spatial name="rope"', '<spatial name="rope" frictionloss="1"', "friction of tendon 'rope'"),
+        ('<body name="g">', '<body name="g" gravcomp="1">', "gravcomp of body 'g'"),
+        ('damping="0.6"', 'damping="-0.6"', "spring and damper of joint 'hinge'"),
     ],
 )  # fmt: skip
 def test_what_is_no_law_in_an_mjcf_is_listed(old: str, new: str, listed: str) -> None:
@@ -130,6 +135,23 @@ def test_dampers_of_a_urdf_are_laws_and_its_friction_is_listed() -> None:
     assert "JointSpring('turn'" in mechanism.describe()
     again = pickle.loads(pickle.dumps(mechanism))
     np.testing.assert_allclose(again.forces()(again.robot.neutral, [2.0, -3.0]), [-1.4, 4.5], rtol=1e-15)
+
+
+def test_dampers_of_a_urdf_on_joints_that_are_none_of_the_tree(tmp_path: Path) -> None:
+    """Of a joint that was cut it acts on the closure; of one of several freedoms, or of another type, it is listed."""
+    cut = load(URDF, cut=["turn"])
+    v = cut.robot.velocity({"b_root_joint": [0.0, 0.0, 0.0, 0.0, 0.0, 2.0], "slide": 3.0})
+    assert cut.forces()(cut.robot.neutral, v) @ v == pytest.approx(-0.7 * 2.0**2 - 1.5 * 3.0**2)
+    loops = tmp_path / "loops.yaml"
+    loops.write_text("{closed_loop: [], joint_name: [turn], joint_type: [SPHERICAL]}")
+    assert "damper of joint 'turn': the sidecar replaces the joint" in words(load(URDF, loops))
+    planar = load(URDF.replace("continuous", "planar"))
+    assert "damper of joint 'turn': one number says nothing of the coordinates of a planar joint" in words(planar)
+    for mechanism in (load(URDF, loops), planar):
+        assert "friction of joint 'turn'" in words(mechanism)
+        assert [law.joint for law in mechanism.laws] == ["slide"]
+    still = load(URDF.replace('damping="0.7" friction="0.2"', 'friction="0"', 1))
+    assert ([law.joint for law in still.laws], still.unread) == (["slide"], ())
 
 
 def test_a_damper_of_a_file_slows_a_motion_as_its_closed_form_says() -> None:

@@ -163,6 +163,12 @@ def test_joints_are_replaced_in_either_case(tmp_path: Path) -> None:
     turned = mechanism.robot.at(q).placement(mechanism.robot.frame("mot2", kind=FrameKind.JOINT))
     expected = pin.utils.rotate("z", 0.3) @ pin.utils.rotate("x", 0.4)
     np.testing.assert_allclose(rest.actInv(turned).rotation, expected, atol=1e-14)
+    for word in ("xy", "xz", "yx", "yz", "zy"):
+        text = f"{{closed_loop: [], joint_name: [mot2], joint_type: [UJOINT_{word}]}}"
+        other = load(FIVE_BAR, sidecar(tmp_path, text))
+        turned = other.robot.at(other.robot.configuration({"mot2": [0.3, 0.4]})).placement("mot2")
+        expected = pin.utils.rotate(word[0], 0.3) @ pin.utils.rotate(word[1], 0.4)
+        np.testing.assert_allclose(rest.actInv(turned).rotation, expected, atol=1e-14)
     # The end is where it was: frames have moved along.
     for frame in ("closedloop1_A", "closedloop1_B"):
         ours, there = (m.robot.at(m.robot.neutral).placement(m.robot.frame(frame)) for m in (mechanism, plain))
@@ -172,6 +178,7 @@ def test_joints_are_replaced_in_either_case(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
+        ("", "it is empty: no loop is closed"),
         ("[1, 2]", "mapping"),
         ("{joints: 3}", "closed_loop"),
         ("closed_loop: [[a, b]]", "1 pair, type has 0 entries"),
@@ -181,6 +188,8 @@ def test_joints_are_replaced_in_either_case(tmp_path: Path) -> None:
         ("{closed_loop: [], name_mot: [3]}", "must be a name"),
         ("{closed_loop: [], joint_name: [mot1]}", "joint_type has 0"),
         ("closed_loop: [[a, b]\ntype: x", "line 2"),
+        ("closed_loop: &a [[b, c]]\ntype: *a", "line 1: this list or mapping is used again by an alias"),
+        (f"closed_loop: [[a, {'b' * 1001}]]\ntype: [6d]", "line 1: has a word of more than 1000 characters"),
         ("!!python/object/apply:os.getcwd []", "is not valid YAML"),
     ],
 )
@@ -309,6 +318,9 @@ def test_gearboxes_are_couplers() -> None:
     skew = load(GEARS.replace("<axis2><xyz>0 0 1", "<axis2><xyz>0 1 1"))
     assert not skew.couplers
     assert "gearbox 'gear'" in str(skew.unread[0])
+    for joint in ("jm", "jw"):  # one of its two hinges is none
+        without = load(GEARS.replace(f'name="{joint}" type="revolute"', f'name="{joint}" type="prismatic"'))
+        assert [entry.what for entry in without.unread] == ["gearbox 'gear'"]
 
 
 TWO_AXES = """<sdf version="1.9"><model name="m"><link name="a"/><link name="b"><pose>0 0 1 0 0 0</pose></link>
@@ -381,6 +393,80 @@ def test_joints_join_frames_and_a_frame_places_the_model(text: str) -> None:
     np.testing.assert_allclose(there.homogeneous, expected.homogeneous, atol=1e-12)
 
 
+def test_frames_are_on_the_link_that_they_lead_to() -> None:
+    """On a joint, which is its child's, on another frame, on the model, which is its main link's; or on none."""
+    on = {"knee": "j", "shin": "knee", "main": "", "model": "__model__", "one": "two", "two": "one"}
+    frames = "".join(f"<frame name='{name}' attached_to='{other}'/>" for name, other in on.items())
+    text = FRAMES.replace("</model>", f"{frames}</model>").replace('name="m"', 'name="m" canonical_link="b"')
+    with pytest.raises(FileError, match="frame 'one': it is attached to no link"):
+        load(text)
+    mechanism = load(text, strict=False)
+    assert [entry.what for entry in mechanism.unread] == ["frame 'one'", "frame 'two'"]
+    robot, q = mechanism.robot, mechanism.postures["file"]
+    turned = robot.at(robot.configuration(start=q, j=0.6))
+    for frame, link in (("knee", "b"), ("shin", "b"), ("main", "b"), ("model", "b"), ("top", "a")):
+        before, after = (at.placement(robot.frame(link, kind=FrameKind.BODY)).actInv(at.placement(frame))
+                         for at in (robot.at(q), turned))  # fmt: skip
+        np.testing.assert_allclose(after.homogeneous, before.homogeneous, atol=1e-12)
+    place = robot.at(q).placement
+    np.testing.assert_allclose(place("shin").homogeneous, place("heel").homogeneous, atol=1e-12)
+
+
+def test_limits_in_degrees_of_both_axes_are_asked_about(caplog: pytest.LogCaptureFixture) -> None:
+    for degrees in ("<lower>-0.2</lower>", "<lower>-0.5</lower>"):
+        caplog.clear()
+        load(TWO_AXES.replace("ROOT", "a").replace(degrees, "<lower>-90</lower>"))
+        assert "joint 'u' has a limit of -90 rad" in caplog.text
+    caplog.clear()
+    load(TWO_AXES.replace("ROOT", "a").replace("universal", "prismatic").replace("<lower>-0.5", "<lower>-90"))
+    assert "degrees" not in caplog.text
+
+
+def test_bounds_of_an_sdf_that_are_none() -> None:
+    """Infinite ones, 1e16 and more, a lower one above the upper one; 0 is a number."""
+    for lower, upper, expected in (
+        ("-inf", "inf", (-np.inf, np.inf)),
+        ("-1e16", "1e16", (-np.inf, np.inf)),
+        ("-9e15", "+INF", (-9e15, np.inf)),
+        ("0", "0", (0.0, 0.0)),
+        ("1", "-1", (-np.inf, np.inf)),
+    ):
+        text = TWO_AXES.replace("ROOT", "a").replace("<lower>-0.5", f"<lower>{lower}")
+        bounds = load(text.replace("<upper>0.7", f"<upper>{upper}")).robot.bounds
+        assert (bounds.lower[0], bounds.upper[0]) == expected
+    limits = "<effort>0</effort><velocity>2</velocity></limit></axis>"
+    model: Any = load(TWO_AXES.replace("ROOT", "a").replace("</limit></axis>", limits)).robot.model
+    assert (model.upperEffortLimit[0], model.upperVelocityLimit[0]) == (0.0, 2.0)
+    assert np.isinf([model.upperEffortLimit[1], model.upperVelocityLimit[1]]).all()
+
+
+def test_names_that_are_taken_get_a_number() -> None:
+    """ "universe" is the world's; where it was another name, that is listed."""
+    for text in (
+        TWO_AXES.replace("ROOT", "a").replace('"u"', '"universe"'),
+        "<mujoco><worldbody><body><joint name='universe'/><geom size='1'/></body></worldbody></mujoco>",
+    ):
+        if "mujoco" in text:
+            pytest.importorskip("mujoco")
+        mechanism = load(text)
+        assert mechanism.robot.joint_names == ("universe_2",)
+        assert [entry.what for entry in mechanism.unread] == ["name of joint 'universe'"]
+
+
+def test_a_base_that_an_sdf_contradicts_is_refused() -> None:
+    held = TWO_AXES.replace("ROOT", "a")
+    for text, base, said in (
+        (held, Base.FREE_FLYER, r"held by 'ground', a joint to the world; cut=\['ground'\] frees it"),
+        (FRAMES.replace("<link", "<static>1</static><link", 1), Base.FREE_FLYER, "the model is static"),
+        (FRAMES, Base.PLANAR, "an SDF is fixed or free"),
+    ):
+        with pytest.raises(OptionError, match=said):
+            load(text, base=base)
+    assert load(held, base=Base.FIXED).robot.nv == 2
+    assert load(FRAMES, base=Base.FREE_FLYER).robot.nv == load(FRAMES).robot.nv == 7
+    assert load(FRAMES, base=Base.FIXED).robot.nv == 1
+
+
 def test_mimics_of_an_sdf_are_couplers() -> None:
     """SDF 1.11: follower = multiplier (leader - reference) + offset."""
     text = """<sdf version="1.11"><model name="m"><link name="a"/><link name="b"/><link name="c"/><link name="d"/>
@@ -397,6 +483,16 @@ def test_mimics_of_an_sdf_are_couplers() -> None:
     assert [entry.what for entry in mechanism.unread] == ["mimic tag of joint 'z'"]
     q = Projector(mechanism.problem()).project(mechanism.robot.configuration(x=0.3)).or_raise().q
     np.testing.assert_allclose(q, [0.3, 2.0 * (0.3 - 0.1) + 0.5, 0.0], atol=1e-12)
+    for new, reason in (
+        ('<mimic joint="x" axis="axis2">', "only joints of one coordinate can follow each other"),
+        ('<mimic joint="ground">', "one of its joints closes a loop"),
+    ):
+        other = load(text.replace('<mimic joint="x">', new), strict=False)
+        assert f"mimic tag of joint 'y': {reason}" in map(str, other.unread)
+        assert not other.couplers
+
+
+POSE = "<sdf><model name='m'><link name='a'><pose {}</pose></link></model></sdf>"
 
 
 @pytest.mark.parametrize(
@@ -408,6 +504,13 @@ def test_mimics_of_an_sdf_are_couplers() -> None:
         ("<sdf><model name='m'><link/></model></sdf>", "has no name"),
         ("<sdf><model name='m'><link name='a'><pose>0 0 x 0 0 0</pose></link></model></sdf>", "'x' is not a number"),
         ("<sdf><model name='m'><link name='a'><pose>0 0</pose></link></model></sdf>", "expected 6 numbers"),
+        (POSE.format("rotation_format='quat_xyzw'>0 0 0 0 0 0"), "expected 7 numbers"),
+        (POSE.format("rotation_format='quat_xyzw'>1 0 0 0 0 0 0"), "its quaternion is zero"),
+        (POSE.format("rotation_format='rpy'>0 0 0 0 0 0"), "euler_rpy"),
+        (POSE.format("degrees='no'>0 0 0 0 0 0"), "true or false"),
+        ("<sdf><model name='m' canonical_link='b'><link name='a'/></model></sdf>", "'b'"),
+        ("<sdf><model name='m'><link name='a'/><link name='b'/><joint name='j' type='revolute'><parent>a</parent>"
+         "<child>b</child><axis><xyz>0 0 0</xyz></axis></joint></model></sdf>", "of joint 'j': expected a direction"),
         ("<sdf><model name='m'><link name='a'><pose relative_to='b'/></link>"
          "<link name='b'><pose relative_to='a'/></link></model></sdf>", "refer to each other in a cycle: a, b, a"),
         ("<sdf><model name='m'><link name='arm'><pose relative_to='amr'/></link></model></sdf>", "arm"),

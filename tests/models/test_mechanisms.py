@@ -218,6 +218,24 @@ def test_what_is_built_in_has_the_sizes_that_it_is_described_with() -> None:
     assert [body.mass for body in arm.model.inertias][1:] == [3.0, 3.0, 2.5, 2.0, 1.5, 1.0, 0.5]
     tool = arm.at(arm.neutral).placement(arm.frame("tool"))
     np.testing.assert_allclose(tool.translation, [0.0, 0.0, 1.33 - 0.02], atol=1e-14)
+    np.testing.assert_array_equal(arm.model.upperEffortLimit, 7 * [100.0])
+    np.testing.assert_array_equal(arm.model.upperVelocityLimit, 7 * [3.0])
+    link = pin.Inertia.FromCylinder(2.0, 0.05, 0.2).se3Action(pin.SE3(np.eye(3), np.array([0.0, 0.0, 0.1])))
+    np.testing.assert_allclose(arm.model.inertias[4].matrix(), link.matrix(), atol=1e-15)
+    arms = sample_two_arms()
+    assert (arms.model.inertias[1].mass, arms.bounds.lower[0], arms.bounds.upper[0]) == (12.0, -1.5, 1.5)
+    assert (arms.model.upperEffortLimit[0], arms.model.upperVelocityLimit[0]) == (200.0, 2.0)
+    home, mirror = arms.at(arms.reference("home")), np.diag([1.0, -1.0, 1.0])
+    left, right = (home.placement(f"{side}_tool") for side in ("left", "right"))
+    np.testing.assert_allclose(left.translation, [0.5, 0.2, 1.0], atol=0.02)
+    assert left.rotation[0, 2] > 0.95  # it points forwards
+    np.testing.assert_allclose(right.translation, mirror @ left.translation, atol=1e-14)
+    np.testing.assert_allclose(right.rotation, mirror @ left.rotation @ mirror, atol=1e-14)
+    for side, sign in (("left", 1.0), ("right", -1.0)):  # tilted outwards by 60 degrees
+        shoulder = arms.at(arms.neutral).placement(f"{side}_shoulder_yaw")
+        outwards = np.array([0.0, sign * math.sin(np.pi / 3.0), 0.5])
+        np.testing.assert_allclose(shoulder.rotation[:, 2], outwards, atol=1e-15)
+        np.testing.assert_allclose(shoulder.translation, [0.0, sign * 0.15, 1.1] + 0.16 * outwards, atol=1e-15)
     bent = {f"{side}leg_{joint}_joint": x for side in "lr" for joint, x in
             (("shoulder2", 0.4), ("elbow", -0.8), ("wrist1", 0.4))}  # fmt: skip
     np.testing.assert_array_equal(humanoid.reference("home"), humanoid.configuration(bent))

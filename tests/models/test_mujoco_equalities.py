@@ -223,8 +223,8 @@ def rows_in_mujocos_words(mj: Any, data: Any, owner: Any, q: np.ndarray, e: int)
         np.testing.assert_allclose(rate, J_linear, atol=1e-12)
         return linear, J_linear
     scale = float(mj.eq_data[e][10])
-    if isinstance(owner, PointClosure):
-        assert scale == 0.0
+    assert isinstance(owner, PointClosure) == (scale == 0.0)
+    if scale == 0.0:
         return np.r_[linear, np.zeros(3)], np.vstack([J_linear, np.zeros((3, robot.nv))])
     wxyz = pin.Quaternion(aMb.rotation).coeffs()[[3, 0, 1, 2]]
     wxyz *= np.sign(wxyz @ theirs(mj, data, e))

@@ -154,6 +154,47 @@ def test_turned_joints_that_are_passed_from_child_to_parent(kind: str, turn: tup
     np.testing.assert_allclose(rocker.actInv(tip).homogeneous, expected.homogeneous, atol=1e-12)
 
 
+@pytest.mark.parametrize("kind", ["planar", "floating"])
+def test_what_cannot_be_passed_from_child_to_parent_says_what_to_cut(kind: str) -> None:
+    text = loop("j1 j2 j3 end").replace("</robot>", joint("j4").replace("revolute", kind) + "</robot>")
+    with pytest.raises(FileError, match=rf"joint 'j4' would be reversed .* a {kind} joint: cut another .* cut=\[...\]"):
+        load(text, cut=["j3"])
+    whole = load(text)
+    assert whole.cut == ("j4",)
+    assert (kind == "floating") == ("a floating joint constrains nothing" in str(whole.unread))
+    assert len(whole.closures) == (kind == "planar")
+
+
+def test_an_axis_that_is_not_given_is_x_and_one_without_direction_is_refused() -> None:
+    text = loop("j1 j2 j3 end").replace("</robot>", joint("j4").replace('<axis xyz="0 1 0"/>', "AXIS") + "</robot>")
+    for axis, direction in (("", "x"), ('<axis xyz="0 0 -2"/>', "-z")):
+        robot = load(text.replace("AXIS", axis), cut=["j3"]).robot
+        rocker, tip = (robot.at(robot.configuration(j4=0.4)).placement(robot.frame(n, kind=FrameKind.BODY))
+                       for n in ("rocker", "tip"))  # fmt: skip
+        turn = pin.utils.rotate(direction[-1], -0.4 if direction[0] == "-" else 0.4)
+        np.testing.assert_allclose(rocker.actInv(tip).rotation, turn, atol=1e-12)
+    with pytest.raises(FileError, match="joint 'j4': its axis '0 0 0' is not a direction"):
+        load(text.replace("AXIS", '<axis xyz="0 0 0"/>'), cut=["j3"])
+
+
+def test_names_of_the_file_are_nobody_elses() -> None:
+    """A link may be called as the world is elsewhere, or as the link that a joint from child to parent needs."""
+    named = load(loop().replace('"base"', '"world"'))
+    assert (named.cut, named.mobility(named.robot.neutral)) == (("j4",), 1)
+    taken = "rocker_at_j4"
+    more = f'<joint name="more" type="fixed"><parent link="base"/><child link="{taken}"/></joint><link name="{taken}"/>'
+    mechanism = load(loop(beside=more), cut=["j3"])
+    assert mechanism.mobility(mechanism.robot.neutral) == 1
+    assert {taken, f"{taken}_"} <= set(mechanism.robot.frame_names)
+
+
+def test_a_joint_without_bounds_that_is_cut_leaves_nothing_out() -> None:
+    for bound in ('lower="-2"', 'upper="2"', ""):
+        text = loop().rpartition("<limit")[0] + f'<limit {bound} effort="1" velocity="1"/></joint></robot>'
+        assert len(load(text).unread) == bool(bound)
+    assert not load(loop().replace('name="j4" type="revolute"', 'name="j4" type="continuous"')).unread
+
+
 def circle() -> str:
     links = "".join(f'<link name="{name}"/>' for name in "abc")
     joints = "".join(

@@ -161,6 +161,48 @@ def test_visuals_of_an_sdf_may_be_relative_to_frames() -> None:
     assert "'gone'" in missing[0]
 
 
+def test_visuals_of_an_sdf_may_be_relative_to_joints_links_and_frames() -> None:
+    text = """<sdf version='1.9'><model name='m'><link name='a'><pose>1 0 0 0 0 0</pose>{0}</link>
+      <link name='b'><pose>0 2 0 0 0 1</pose></link><frame name='f'><pose>0 0 3 0 0 0</pose></frame>
+      <joint name='j' type='revolute'><parent>a</parent><child>b</child><pose>4 0 0 0 0 0</pose>
+      <axis><xyz>0 0 1</xyz></axis></joint></model></sdf>"""
+    names = ("a", "b", "f", "j", "nobody")
+    visuals = "".join(f"<visual name='{name}'><pose relative_to='{name}'/><geometry><sphere><radius>1</radius></sphere>"
+                      "</geometry></visual>" for name in names)  # fmt: skip
+    found, missing = visuals_of(load(text.format(visuals)).robot.visuals[0])
+    turn = pin.SE3(pin.utils.rotate("z", 1.0), np.array([0.0, 2.0, 0.0]))
+    places = [
+        np.array([1.0, 0.0, 0.0]),
+        turn.translation,
+        np.array([0.0, 0.0, 3.0]),
+        turn.act(np.array([4.0, 0.0, 0.0])),
+    ]
+    for visual, place in zip(found, places, strict=True):
+        assert_allclose(visual.placement.translation, place - places[0], atol=1e-12)
+    assert len(missing) == 1
+    assert "a pose is relative to 'nobody', which is not there" in missing[0]
+
+
+def test_what_cannot_be_drawn_of_a_urdf_is_listed_and_colours_are_from_0_to_1(crane: Path) -> None:
+    solid = "<visual><geometry><sphere radius='1'/></geometry>{}</visual>"
+    material = "<material name='m'><color rgba='{}'/></material>"
+    colours = {"2 0.5 -1 0.25": (1.0, 0.5, 0.0, 0.25), "0.1 0.2 0.3": (0.1, 0.2, 0.3, 1.0), "1 1": None}
+    here, there = "../meshes/hook.stl", "package:///crane/meshes/hook.stl"
+    meshes = ("hook.stl", f"{here}' scale='1 2", f"{here}' scale='2", there)
+    shapes = ("", "<cone/>", *(f"<mesh filename='{mesh}'/>" for mesh in meshes))
+    visuals = [solid.format(material.format(rgba)) for rgba in colours]
+    visuals += [f"<visual><geometry>{shape}</geometry></visual>" for shape in shapes]
+    crane.write_text(f"<robot name='r'><link name='l'>{''.join(visuals)}</link></robot>")
+    found, missing = visuals_of(Robot.from_urdf(crane).visuals[0])
+    assert [visual.colour for visual in found[:3]] == [*colours.values()]
+    hook = str((crane.parents[1] / "meshes" / "hook.stl").resolve())
+    assert [(str(Path(v.form.path).resolve()), v.form.scale) for v in found[3:] if isinstance(v.form, Mesh)] == [
+        (hook, (2.0, 2.0, 2.0)), (hook, (1.0, 1.0, 1.0))]  # fmt: skip
+    reasons = ("it has no geometry", "<cone> is no geometry", "no such file", "scale of a mesh takes 3 numbers")
+    for words, line in zip(reasons, missing, strict=True):
+        assert words in line
+
+
 @pytest.mark.parametrize(
     "text",
     [

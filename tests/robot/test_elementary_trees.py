@@ -12,6 +12,7 @@ from robots import mixed_tree
 from constraints import Robot
 from constraints.errors import WrongObjectError
 from constraints.robot import Frame
+from constraints.robot.moving_frames import RelativeFrame, WeightedPoint, WrenchSlopes, joint_force_slopes
 
 STEP = 1e-5
 PLACES = [pin.SE3(pin.exp3(np.array(turn)), np.array([0.1, -0.2, 0.3])) for turn in ([0.4, -0.7, 1.1], [1.0, 0.2, 0.3])]
@@ -41,6 +42,7 @@ TREES = {
     "not depth-first": lambda: tree_of(
         (0, pin.JointModelRX()), (0, UNIVERSAL), (1, pin.JointModelSpherical()), (2, composite())
     ),
+    "the first one of several": lambda: tree_of((0, UNIVERSAL), (1, pin.JointModelRX())),
     "of several": lambda: tree_of((0, pin.JointModelSphericalZYX()), (1, composite()), (2, UNIVERSAL)),
 }
 
@@ -99,18 +101,26 @@ def test_forces_and_what_they_change_by(name: str) -> None:
     tree, space, model = robot.space.elementary, robot.space, robot.model
     q = space.random(rng)
     v, a = rng.standard_normal((2, robot.nv))
+    held = pin.StdVec_Force([pin.Force(rng.standard_normal(6)) for _ in range(model.njoints)])
+    wrenches = pin.StdVec_Force([pin.Force.Zero() for _ in range(tree.model.njoints)])
+    for own, joint in enumerate(tree.joints):
+        wrenches[joint] = held[own]
     data = tree.datas.take()
-    by_q, by_v = tree.force_slopes(data, q, v, a)
+    by_q, by_v = tree.force_slopes(data, q, v, a, wrenches)
     tree.datas.give(data)
 
     def forces(q: np.ndarray, v: np.ndarray) -> np.ndarray:
-        return np.array(pin.rnea(model, model.createData(), q, v, a))
+        return np.array(pin.rnea(model, model.createData(), q, v, a, held))
 
     for i, e in enumerate(STEP * np.eye(robot.nv)):
         moved = (forces(space.integrate(q, e), v) - forces(space.integrate(q, -e), v)) / (2.0 * STEP)
         scale = 1.0 + np.abs(moved).max()
         np.testing.assert_allclose(by_q[:, i], moved, atol=1e-7 * scale)
         np.testing.assert_allclose(by_v[:, i], (forces(q, v + e) - forces(q, v - e)) / (2.0 * STEP), atol=1e-7 * scale)
+    if tree.is_exact:
+        nothing = pin.StdVec_Force([pin.Force.Zero() for _ in wrenches])
+        alone, free = tree.force_slopes(data, q, v, a), tree.force_slopes(data, q, v, a, nothing)
+        np.testing.assert_allclose(alone, free, atol=1e-12)
 
 
 def test_inertias_of_joints_in_any_order() -> None:
@@ -159,6 +169,75 @@ def test_joint_forces_of_a_wrench_change_with_the_posture(name: str) -> None:
         np.testing.assert_allclose(by_force[:, i], (ahead[1] - behind[1]) / (2.0 * STEP), atol=1e-8)
 
 
+@pytest.mark.parametrize("name", [name for name in TREES if name != ALL])
+def test_the_mean_of_points_and_what_it_changes_by(name: str) -> None:
+    """Against places by plain pinocchio: it moves as they do, and never turns."""
+    robot, rng = TREES[name](), np.random.default_rng(8)
+    tree, space, n = robot.space.elementary, robot.space, robot.nv
+    parts = [WeightedPoint(j, PLACES[j % 2], share) for j, share in ((1, 0.3), (robot.model.njoints - 1, 0.7))]
+    q = space.random(rng)
+    v, a = rng.standard_normal((2, n))
+
+    def place(q: np.ndarray) -> np.ndarray:
+        data = robot.model.createData()
+        pin.forwardKinematics(robot.model, data, q)
+        return sum(part.share * data.oMi[part.joint].act(part.placement.translation) for part in parts)
+
+    def mean(q: np.ndarray, v: np.ndarray) -> Any:
+        moving = tree.moving(q, v, a)
+        found = moving.mean(parts)
+        tree.datas.give(moving.data)
+        return found
+
+    here, step = mean(q, v), 1e-4
+    np.testing.assert_allclose(here.pose.homogeneous, pin.SE3(np.eye(3), place(q)).homogeneous, atol=1e-12)
+    later, before = (place(space.integrate(q, s * v + 0.5 * s * s * a)) for s in (step, -step))
+    np.testing.assert_allclose(here.twist.vector, [*(later - before) / (2.0 * step), 0, 0, 0], atol=1e-6)
+    second = (later - 2.0 * place(q) + before) / step**2
+    np.testing.assert_allclose(here.acceleration.vector, [*second, 0, 0, 0], atol=1e-5)
+    for i, e in enumerate(STEP * np.eye(n)):
+        ahead, behind = (mean(space.integrate(q, s * e), v) for s in (1.0, -1.0))
+        np.testing.assert_allclose(here.jacobian[:3, i], (place(space.integrate(q, e)) - place(q)) / STEP, atol=1e-4)
+        for slope, what in ((here.twist_q, "twist"), (here.acceleration_q, "acceleration")):
+            difference = getattr(ahead, what).vector - getattr(behind, what).vector
+            np.testing.assert_allclose(slope[:, i], difference / (2.0 * STEP), atol=1e-6)
+        ahead, behind = (mean(q, v + s * e) for s in (1.0, -1.0))
+        by_v = (ahead.acceleration.vector - behind.acceleration.vector) / (2.0 * STEP)
+        np.testing.assert_allclose(here.acceleration_v[:, i], by_v, atol=1e-7)
+
+
+@pytest.mark.parametrize("name", TREES)
+@pytest.mark.parametrize("world", [True, False])
+def test_joint_forces_of_a_spring_and_damper_between_frames(name: str, world: bool) -> None:
+    """The force -k p on b at its place p in its own axes, and a damper of all twists: slopes by differences."""
+    robot, rng = TREES[name](), np.random.default_rng(9)
+    tree, space = robot.space.elementary, robot.space
+    last = robot.model.njoints - 1
+    a, b = Frame("a", 0 if world else min(1, last - 1), PLACES[0]), Frame("b", last, PLACES[1])
+    q, v = space.random(rng), rng.standard_normal(robot.nv)
+    D = rng.standard_normal((6, 6))
+
+    def law(seen: RelativeFrame) -> WrenchSlopes:
+        p = seen.pose.rotation.T @ seen.pose.translation
+        by_pose = np.zeros((6, 6))
+        by_pose[:3] = -3.0 * np.hstack([np.eye(3), pin.skew(p)])
+        return WrenchSlopes(np.r_[-3.0 * p, 0, 0, 0] - D @ seen.twist, by_pose, -D)
+
+    def forces(q: np.ndarray, v: np.ndarray) -> np.ndarray:
+        moving = tree.moving(q, v, np.zeros(robot.nv))
+        seen = moving.relative(a, b)
+        tree.datas.give(moving.data)
+        return seen.jacobian.T @ law(seen).wrench
+
+    found = joint_force_slopes(robot.at(q, v), a, b, law)
+    assert (found is None) == (name == ALL)
+    assert joint_force_slopes(robot.at(q, v), a, b, lambda _: None) is None
+    for i, e in enumerate(STEP * np.eye(robot.nv) if found else ()):
+        by_q = (forces(space.integrate(q, e), v) - forces(space.integrate(q, -e), v)) / (2.0 * STEP)
+        np.testing.assert_allclose(found[0][:, i], by_q, atol=1e-7)
+        np.testing.assert_allclose(found[1][:, i], (forces(q, v + e) - forces(q, v - e)) / (2.0 * STEP), atol=1e-7)
+
+
 def test_which_joints_carry_which_and_where_they_are() -> None:
     robot = TREES["of several"]()
     tree, q = robot.space.elementary, robot.space.random(np.random.default_rng(5), size=3)
@@ -173,6 +252,15 @@ def test_which_joints_carry_which_and_where_they_are() -> None:
         for i, j in enumerate(tree.joints):
             np.testing.assert_allclose(origins[k, j], data.oMi[i].translation, atol=1e-12)
             np.testing.assert_allclose(turns[k, j], data.oMi[i].rotation, atol=1e-12)
+
+
+def test_a_tree_with_an_ellipsoid_has_no_exact_parts() -> None:
+    ellipsoid, hinge = pin.JointModelEllipsoid(0.3, 0.2, 0.4), pin.JointModelRX()
+    for joints in ((ellipsoid, UNIVERSAL), (UNIVERSAL, ellipsoid)):
+        robot = tree_of((0, joints[0]), (1, joints[1]))
+        assert not robot.space.elementary.is_exact
+        assert robot.space.elementary.model is robot.model
+    assert tree_of((0, hinge)).space.elementary.is_exact
 
 
 @pytest.mark.parametrize("joint", [True, -1, "j1", 1.0, None])

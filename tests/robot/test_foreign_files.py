@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +17,8 @@ from constraints.functions import CenterOfMass
 from constraints.models import load
 from constraints.robot import Base
 from constraints.robot.files.reading import comments, read_bytes, without_comments
+from constraints.robot.files.urdf_graph import listed, refuse_larger, refuse_long_chains
+from constraints.robot.files.xml import read_xml
 from liegroups import Rn
 
 ARM = (
@@ -118,6 +121,74 @@ def test_slips_in_links_and_joints_are_told_and_a_pipe_is_no_file(
     os.mkfifo(tmp_path / "pipe.urdf")
     with pytest.raises(FileError, match="is a pipe or a device, but a file was expected"):
         read_bytes(tmp_path / "pipe.urdf")
+
+
+def test_a_file_of_the_shell_is_read_and_a_limit_counts_its_bytes(tmp_path: Path) -> None:
+    reader, writer = os.pipe()
+    os.write(writer, b"0123456789")
+    os.close(writer)
+    assert read_bytes(f"/dev/fd/{reader}") == b"0123456789"
+    os.close(reader)
+    path = tmp_path / "ten"
+    path.write_bytes(b"0123456789")
+    assert read_bytes(path, 10) == b"0123456789"
+    with pytest.raises(FileError, match="is larger than 9 bytes"):
+        read_bytes(path, 9)
+    with pytest.raises(FileError, match="cannot be read: No such file"):
+        read_bytes(tmp_path / "eleven")
+    with pytest.raises(FileError, match="cannot be read: embedded null"):
+        read_bytes("a\0b")
+
+
+def test_files_that_are_too_deep_or_too_long_are_refused() -> None:
+    """At the limits, on both sides: elements in elements, attributes of one, links, joints behind each other."""
+
+    def nested(depth: int) -> str:
+        return "<a>" * (depth - 1) + "<b/>" + "</a>" * (depth - 1)
+
+    def wide(count: int) -> str:
+        words = " ".join(f"x{i}=''" for i in range(count))
+        return f"<a><b {words}/></a>"
+
+    def chain(length: int) -> ElementTree.Element:
+        joint = "<joint name='j{}'><parent link='{}'/><child link='{}'/></joint>"
+        joints = [joint.format("x", 0, "x"), *(joint.format(i, i, i + 1) for i in range(length))]
+        return ElementTree.fromstring(f"<robot>{''.join(joints)}</robot>")
+
+    for make, most, words in ((nested, 300, "<b> is nested more than 300"), (wide, 1000, "<b> has more than 1000")):
+        assert read_xml(make(most), None, "XML")[0].tag == "a"
+        with pytest.raises(FileError, match=words):
+            read_xml(make(most + 1), None, "XML")
+    refuse_long_chains(chain(1000), "text")
+    with pytest.raises(FileError, match="'j1000' is the 1001th of a chain, expected at most 1000"):
+        refuse_long_chains(chain(1001), "text")
+    refuse_larger("text", links=4000, freedoms=1500)
+    with pytest.raises(FileError, match="has 4001 links, expected at most 4000"):
+        refuse_larger("text", links=4001)
+    with pytest.raises(FileError, match="has 1501 degrees of freedom, expected at most 1500"):
+        refuse_larger("text", freedoms=1501)
+
+
+def test_words_in_the_wrong_place_are_told(caplog: pytest.LogCaptureFixture) -> None:
+    """Elements of the file, links and joints inside others, a shape too many; each with its place."""
+    shapes = "<collision><geometry><sphere radius='1'/><sphere radius='2'/></geometry></collision>"
+    text = arm(inside="<links/><jont/>").replace("<link name='base'/>", f"<link name='base'>{shapes}<link/></link>")
+    Robot.from_urdf(text)
+    for words in (
+        "the file: no element is named 'links'; the nearest names are link",
+        "the file: no element is named 'jont'; the nearest names are joint",
+        "link 'base': a <link> inside it has no meaning: it belongs in <robot>",
+        "link 'base', its <collision>: <geometry> has several shapes: only the first one would be used",
+    ):
+        assert words in said(caplog)
+
+
+def test_many_mistakes_of_a_file_are_counted() -> None:
+    assert listed(range(20)) == "; ".join(map(str, range(20)))
+    assert listed(range(21)).endswith("19; and 1 mistake more")
+    roots = "".join(f"<link name='l{i}'/>" for i in range(22))
+    with pytest.raises(FileError, match="'l19' and 2 more are not the child of any joint"):
+        Robot.from_urdf(f"<robot name='r'>{roots}</robot>")
 
 
 def test_misspelt_solids_are_told(caplog: pytest.LogCaptureFixture) -> None:

@@ -14,6 +14,7 @@ from robots import needs_robot_data, panda, pr2, talos, ur5
 from constraints.errors import ConstraintError, FileError, WrongObjectError
 from constraints.models import load
 from constraints.robot import Base, Bounds, Part, Robot
+from constraints.robot.files import packages
 from constraints.robot.files.packages import find_resource, robot_data_folder
 from constraints.robot.model.mimic import Mimic
 from liegroups import SE2, SE3, SO2
@@ -118,6 +119,30 @@ def test_packages_are_found_in_the_environment(tmp_path, monkeypatch):
         find_resource("package://legs/r.urdf")
     with pytest.raises(FileError, match=r"the same folder has r\.urdf"):
         find_resource("package://arms/q.urdf")
+
+
+def test_a_package_that_is_not_there_is_answered_with_those_that_are(tmp_path, monkeypatch):
+    for variable in ("ROS_PACKAGE_PATH", "AMENT_PREFIX_PATH"):
+        monkeypatch.delenv(variable, raising=False)
+    monkeypatch.setattr(packages, "robot_data_folder", lambda: None)
+    with pytest.raises(FileError, match=r"looked in no folder, because none was given$"):
+        find_resource("package://legs/r.urdf")
+    for name in ("leggs", *(f"x{i:02}" for i in range(11)), ".hidden"):
+        (tmp_path / name).mkdir()
+    with pytest.raises(FileError, match=f"looked in {tmp_path}; the nearest packages there are leggs$"):
+        find_resource("package://legs/r.urdf", tmp_path)  # one folder alone
+    with pytest.raises(FileError, match=r"; the packages there are leggs, x00, .*, x08 and 2 more$"):
+        find_resource("package://arms/r.urdf", [tmp_path, tmp_path / "nowhere"])
+    (tmp_path / "x00" / "package.xml").touch()
+    with pytest.raises(FileError, match=r"; the packages there are x00$"):
+        find_resource("package://arms/r.urdf", [tmp_path / "x00"])
+    with pytest.raises(FileError, match=rf"no such file \(package 'x00' is {tmp_path / 'x00'}\)"):
+        find_resource("package://x00/r.urdf", [tmp_path / "x00"])
+    hint = "it comes with pip install example-robot-data"
+    with pytest.raises(FileError, match=hint):
+        find_resource("package://example-robot-data/r.urdf", [tmp_path])
+    with pytest.raises(WrongObjectError, match="packages"):
+        find_resource("package://x00/r.urdf", [3])
 
 
 def test_addresses_that_are_none():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import numpy as np
@@ -150,6 +151,20 @@ def test_single_precision_becomes_the_nearest_rotation() -> None:
     np.testing.assert_allclose(R, TURN.as_matrix(), atol=1e-6)
 
 
+def test_a_unit_quaternion_that_was_typed_is_normalised_and_a_wrong_one_is_refused() -> None:
+    """Four digits are meant as a rotation; what is a thousandth off is a mistake."""
+    rotation = lc.Rotation(arm(), "wrist_roll")
+    for given in ([0.0, 0.7071, 0.0, 0.7071], np.array([0.0, 0.7071, 0.0, 0.7071])):
+        np.testing.assert_allclose(
+            lc.Implicit.equal(rotation, given).check_rhs(given), [0.0, 0.5**0.5, 0.0, 0.5**0.5], atol=1e-15
+        )
+    for wrong in ([0.0, 0.708, 0.0, 0.708], [0.0, 0.7, 0.0, 0.7]):
+        with pytest.raises(errors.NotNormalizedError):
+            lc.Implicit.equal(rotation, wrong)
+    with pytest.raises(errors.ConstraintError, match="expected real numbers"):
+        lc.Implicit.equal(rotation, ["upright", 0.0, 0.0, 1.0])
+
+
 def test_what_could_mean_several_things_is_refused_with_what_to_write() -> None:
     """Mend 17: three or six numbers, a pair, a rotation for a pose, a placement for a position: nothing is guessed."""
     robot = arm()
@@ -175,8 +190,35 @@ def test_what_could_mean_several_things_is_refused_with_what_to_write() -> None:
     with pytest.raises(errors.SpaceMismatchError, match=r"SE3.*R7"):
         lc.Implicit.equal(pose, Element([0, 0, 0, 0, 0, 0, 1], Rn(7)))
     assert lc.Implicit.equal(pose, Element([0, 0, 0, 0, 0, 0, 1], R3xSO3)).group == SE3
+    posture = robot.at(robot.neutral)
+    for function, numbers, part in (
+        (pose, "7", ""),
+        (rotation, "4", ""),
+        (lc.Position(robot, "wrist_roll"), "3", ".translation"),
+    ):
+        words = (
+            rf"expected {numbers} numbers \(as posture.placement\('tool'\){part}, or function\(posture.q\)\), got a P"
+        )
+        with pytest.raises(errors.WrongObjectError, match=words):
+            lc.Implicit.equal(function, posture)
+    with pytest.raises(errors.SpaceMismatchError, match=r"SO3.*SE3"):
+        lc.Implicit.equal(rotation, Element([0, 0, 0, 0, 0, 0, 1], SE3))
     with pytest.raises(errors.WrongObjectError, match=r"root_joint.*got Rotation"):
         humanoid().configuration({"root_joint": TURN})
+
+
+def test_reflections_are_told_from_rotations() -> None:
+    """All that take axes to axes, and some of any direction: half of them are rotations."""
+    signed = [np.diag(signs)[list(order)] for signs in itertools.product((1.0, -1.0), repeat=3)
+              for order in itertools.permutations(range(3))]  # fmt: skip
+    for R in [*signed, *ScipyRotation.random(20, np.random.default_rng(0)).as_matrix()]:
+        turns = np.linalg.det(R) > 0.0
+        for one, is_rotation in ((R, turns), (-R, not turns)):
+            if is_rotation:
+                np.testing.assert_allclose(as_rotation(one, "R"), one, atol=1e-15)
+            else:
+                with pytest.raises(errors.NotNormalizedError, match="reflection"):
+                    as_rotation(one, "R")
 
 
 @pytest.mark.parametrize(

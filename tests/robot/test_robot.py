@@ -15,6 +15,8 @@ from robots import arm, humanoid, joint_models, mixed_model, mixed_tree, robots,
 from constraints import errors
 from constraints.problem.arguments import wrapping_columns
 from constraints.robot import Base, Bounds, Frame, Part, Robot
+from constraints.robot.description import Drawing
+from constraints.robot.files.disabled_collisions import DisabledCollision
 from constraints.robot.frame_table import AmbiguousFrameError, FrameKind
 from constraints.robot.model.mimic import Mimic
 from constraints.workspace import Workspace
@@ -479,7 +481,28 @@ def test_printing():
     assert "-2 < -1" in lines[robot.joint_index("translation") - 1]
     text = robot.describe()
     assert all(joint in text for joint in robot.joint_names)
+    assert "disabled" not in text
+    links = [frame.name for frame in arm().model.frames if frame.type == pin.FrameType.BODY]
+    pairs = [DisabledCollision(links[0], link) for link in links[1:4]]
+    assert "disabled collisions: 3 pairs of links" in Robot(arm().model, disabled_collisions=pairs).describe()
     assert "mixed" in str(robot)
+
+
+def test_what_is_drawn_beside_a_robot_is_checked_once():
+    placement = pin.SE3.Identity()
+    drawing = Drawing(placements=iter([placement, [1, 2, 3, 0, 0, 0, 1]]), names=True, degrees=False, packages="folder")
+    assert [list(one.translation) for one in drawing.placements] == [[0, 0, 0], [1, 2, 3]]
+    assert drawing.packages == ("folder",)
+    for wrong in ({"names": "yes"}, {"degrees": 1}, {"placements": placement}, {"placements": [0, 0, 0, 0, 0, 0, 1]},
+                  {"placements": np.eye(4)}, {"tips": "hand"}, {"shapes": 3}):  # fmt: skip
+        with pytest.raises(errors.WrongObjectError, match=next(iter(wrong))):
+            Drawing(**wrong)
+    assert Drawing.of(None, "a page", "names").names is False
+    assert Drawing.of(drawing, "a page", "tips", "colour", "urdfs") is drawing
+    with pytest.raises(errors.OptionError, match="a page has no names, placements; leave them out"):
+        Drawing.of(drawing, "a page", "names", "placements", "forces")
+    with pytest.raises(errors.WrongObjectError, match="drawing"):
+        Drawing.of({"names": True}, "a page")
 
 
 @pytest.mark.parametrize("axis", ["0 -1 0", "0.6 0 0.8", "0 0 -1"])
@@ -557,6 +580,18 @@ def test_a_system_keeps_bounds_references_and_mimics():
     assert nested.joint_names.count("box/root_joint") == 1
     tool, attached = nested.joint_names.index("cell/left/wrist_roll"), nested.joint_names.index("box/root_joint")
     assert attached > tool  # pinocchio puts what hangs on a joint after it
+
+
+def test_a_part_may_stand_on_a_joint_whose_model_has_no_frames():
+    """Models that are made with `addJoint` alone."""
+    model = pin.Model()
+    for i in range(2):
+        model.addJoint(i, pin.JointModelRX(), pin.SE3(np.eye(3), np.array([0.0, 0.0, 1.0])), f"j{i + 1}")
+    bare = Robot(model)
+    system = Robot.system([Part("a", bare), Part("b", box(), [0, 1, 0, 0, 0, 0, 1], on="a/j2")])
+    q = system.configuration({"a/j1": 0.3, "a/j2": -0.5})
+    seat = bare.at([0.3, -0.5]).placement("j2") * pin.SE3(np.eye(3), np.array([0.0, 1.0, 0.0]))
+    assert close(system.at(q).placement("b/root_joint"), seat, 1e-12)
 
 
 def test_bad_systems_are_refused():
