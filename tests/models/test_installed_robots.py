@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.metadata
-from pathlib import Path
 
 import pytest
 
@@ -66,26 +65,3 @@ def test_without_the_extra_it_says_how_to_install_it(monkeypatch: pytest.MonkeyP
             load("panda")
     finally:
         robot_data_folder.cache_clear()
-
-
-def test_an_unknown_package_lists_its_neighbours(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Mend 17: of the folders that are searched, the packages whose names come closest; else the first few."""
-    monkeypatch.setenv("ROS_PACKAGE_PATH", "")
-    monkeypatch.setenv("AMENT_PREFIX_PATH", "")
-    for name in ("my_robot_description", "other_robot", ".git", *(f"z{i:02}" for i in range(12))):
-        (tmp_path / name).mkdir()
-    (tmp_path / "a_file_description").write_text("")
-    with pytest.raises(FileError) as caught:
-        Robot.from_urdf("package://my_robot_descripton/arm.urdf", packages=[tmp_path])
-    assert "nearest packages there are my_robot_description" in str(caught.value)
-    assert str(tmp_path) in str(caught.value)
-    assert "a_file_description" not in str(caught.value)
-    with pytest.raises(FileError) as caught:
-        Robot.from_urdf("package://qqqq/arm.urdf", packages=[tmp_path, tmp_path / "absent"])
-    for words in ("my_robot_description, other_robot", "z00", " more"):
-        assert words in str(caught.value)
-    assert ".git" not in str(caught.value)
-    package = tmp_path / "my_robot_description"
-    (package / "package.xml").write_text("<package/>")
-    with pytest.raises(FileError, match="nearest packages there are my_robot_description"):
-        Robot.from_urdf("package://my_robot_descriptio/arm.urdf", packages=[package])

@@ -492,6 +492,20 @@ def test_mimics_of_an_sdf_are_couplers() -> None:
         assert not other.couplers
 
 
+def test_of_many_unknown_names_the_first_are_compared_with_those_there_are(tmp_path: Path) -> None:
+    """What comes closest takes its time: of twenty mistakes it is said, of the others the name alone."""
+    names = ", ".join(f"mot{i}x" for i in range(30))
+    pairs, types = ", ".join(f"[closedloop1_A, z{i:02}]" for i in range(30)), ", ".join(["6d"] * 30)
+    for key in (f"name_mot: [{names}]", f"joint_name: [{names}]\njoint_type: [{', '.join(['FIXED'] * 30)}]"):
+        text = f"closed_loop: []\n{key}"
+        said = [str(entry) for entry in load(FIVE_BAR, sidecar(tmp_path, text), strict=False).unread]
+        assert [("nearest" in line) for line in said] == [True] * 21 + [False] * 9
+        assert all(f"'mot{i}x'" in line for i, line in enumerate(said))
+    loops = load(FIVE_BAR, sidecar(tmp_path, f"closed_loop: [{pairs}]\ntype: [{types}]"), strict=False)
+    assert [f"'z{i:02}'" in str(entry) for i, entry in enumerate(loops.unread)] == [True] * 30
+    assert not loops.closures
+
+
 POSE = "<sdf><model name='m'><link name='a'><pose {}</pose></link></model></sdf>"
 
 

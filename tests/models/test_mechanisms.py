@@ -410,6 +410,31 @@ def test_what_a_mechanism_takes() -> None:
         mechanism.judge(robot.neutral, tolerance=-1.0)
 
 
+def test_what_was_cut_for_nothing_is_among_what_was_cut() -> None:
+    robot = sample_arm()
+    assert Mechanism(robot, cut=("a", "b"), loose=("b",)).loose == ("b",)
+    with pytest.raises(UnknownNameError, match="joint among those that were cut"):
+        Mechanism(robot, cut=("a", "b"), loose=("c",))
+
+
+def test_mobility_of_an_open_configuration_is_asked_about(caplog: pytest.LogCaptureFixture) -> None:
+    linkage = mechanisms.four_bar()
+    assert linkage.mobility(linkage.posture("closed")) == 1
+    assert "mobility of an open configuration" not in caplog.text
+    linkage.rank(linkage.robot.neutral)
+    assert "mobility of an open configuration, which is off by" in caplog.text
+
+
+def test_motors_are_preferred_where_a_mechanism_is_driven() -> None:
+    linkage = mechanisms.four_bar()
+    q = linkage.posture("closed")
+    swept = linkage.sweep(q, "crank", [1.0, 1.2])
+    np.testing.assert_allclose(swept.qs[:, 0], [1.0, 1.2])
+    assert linkage.judge(swept.end).is_closed
+    ways = linkage.branches(q, tries=20, seed=0).ways
+    assert [way.q[0] for way in ways] == pytest.approx([1.0, 1.0])  # its elbow up and down
+
+
 def test_a_tree_is_a_mechanism_without_rows() -> None:
     robot = Robot(sample_two_arms().model)
     tree = Mechanism(robot)

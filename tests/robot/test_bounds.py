@@ -12,6 +12,7 @@ from robots import humanoid, mixed_model, mixed_tree
 
 from constraints.errors import NotFiniteError, OptionError, SizeError, UnknownJointError, WrongObjectError
 from constraints.robot import Bounds, Robot
+from constraints.robot.bounds import outside_bounds
 from liegroups import SE3, SO3, Rn
 from liegroups.errors import EmptyIntervalError
 
@@ -112,6 +113,21 @@ def test_contains_violations_and_clip_agree():
             assert robot.bounds.violations(out, tolerance=0.2501) == ()
             assert robot.bounds.clip(out)[entry] == side[entry]
             assert out[entry] != side[entry]
+
+
+def test_a_coordinate_on_its_bound_is_inside():
+    bounds = Bounds(Rn(1), np.zeros(1), np.ones(1))
+    for x, tolerance in ((0.0, 0.0), (1.0, 0.0), (-0.25, 0.25), (1.25, 0.25)):
+        assert bounds.contains([x], tolerance)
+        assert bounds.violations([x], tolerance) == ()
+    assert outside_bounds(()) == []
+    assert outside_bounds(bounds.violations([1.5])) == ["  outside the bounds of the robot: 'R1' 0.5 above its bound"]
+    assert Bounds(Rn(2), np.zeros(2), np.array([0.0, 1.0])).frozen.tolist() == [True, False]
+    with pytest.raises(NotFiniteError, match="upper bounds"):
+        Bounds(Rn(2), np.zeros(2), np.array([0.0, np.nan]))
+    for lower, upper in ((1e300, 1e301), (-1e301, -1e300)):
+        with pytest.raises(EmptyIntervalError):
+            Bounds(Rn(1), np.array([lower]), np.array([upper]))
 
 
 def test_replace_names_joints():

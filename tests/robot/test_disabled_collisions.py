@@ -84,3 +84,15 @@ def test_links_that_are_disabled_by_default() -> None:
     tags = "<disable_default_collisions link='hand'/>", "<enable_collisions link1='base' link2='hand'/>"
     pairs = {frozenset(pair[:2]) for pair in Robot.from_urdf(ARM, srdf(*tags)).disabled_collisions}
     assert pairs == {frozenset(("hand", "upper")), frozenset(("hand", "elbow"))}
+
+
+def test_misspelt_tags_are_refused_and_links_by_default_that_do_not_exist_are_counted(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    with pytest.raises(FileError, match="<disable_colisions> is not understood; expected <disable_collisions>"):
+        Robot.from_urdf(ARM, srdf(disable("upper", "hand").replace("collisions", "colisions")))
+    tags = [f"<disable_default_collisions link='{link}'/>" for link in ("gripper", "gripper", "camera", "hand")]
+    robot = Robot.from_urdf(ARM, srdf(*tags, disable("hand", "base"), disable("base", "hand", "User")))
+    assert robot.disabled_collisions[0] == ("hand", "base", "Never")  # the first one counts
+    assert len(robot.disabled_collisions) == 3
+    assert "no link gripper, camera: 2 tags" in caplog.text

@@ -18,7 +18,7 @@ from constraints.models import load
 from constraints.robot import Base
 from constraints.robot.files.reading import comments, read_bytes, without_comments
 from constraints.robot.files.urdf_graph import listed, refuse_larger, refuse_long_chains
-from constraints.robot.files.xml import read_xml
+from constraints.robot.files.xml import numbers, read_xml
 from liegroups import Rn
 
 ARM = (
@@ -181,6 +181,39 @@ def test_words_in_the_wrong_place_are_told(caplog: pytest.LogCaptureFixture) -> 
         "link 'base', its <collision>: <geometry> has several shapes: only the first one would be used",
     ):
         assert words in said(caplog)
+
+
+def test_what_is_no_tree_says_why() -> None:
+    joint = "<joint name='{0}' type='fixed'><parent link='{1}'/><child link='{2}'/></joint>"
+    more = "<link name='tip'/>" + joint.format("to_tip", "arm", "tip")
+    for inside, words in (
+        (more + joint.format("again", "base", "tip"), "link 'tip' has 2 parents, through the joints 'to_tip' "
+         r"\(from 'arm'\) and 'again' \(from 'base'\): a loop"),
+        (joint.format("back", "arm", "base"), "the joints form a cycle"),
+        ("<link name='b'/><link name='c'/>" + joint.format("bc", "b", "c") + joint.format("cb", "c", "b"), "one root"),
+        (joint.format("self", "arm", "arm"), "it joins link 'arm' to itself"),
+    ):  # fmt: skip
+        with pytest.raises(FileError, match=words):
+            Robot.from_urdf(arm(inside=inside))
+    with pytest.raises(FileError, match="has no <link>: it is an SRDF"):
+        Robot.from_urdf("<robot name='r'><group name='g'/></robot>")
+
+
+def test_encodings_and_empty_texts(tmp_path: Path) -> None:
+    path = tmp_path / "arm.urdf"
+    for encoding, mark in (("utf-16", b""), ("utf-8", b"\xef\xbb\xbf")):
+        path.write_bytes(mark + f"<?xml version='1.0' encoding='{encoding}'?>{arm()}".encode(encoding))
+        assert read_xml(path, "robot", "URDF")[0].get("name") == "r"
+    path.write_bytes(f"<?xml version='1.0' encoding='klingon'?>{arm()}".encode())
+    with pytest.raises(FileError, match="is not valid XML: unknown encoding"):
+        read_xml(path, "robot", "URDF")
+    for empty in ("", "  "):
+        with pytest.raises(
+            ConstraintError, match="expected a path, a package:// address or XML text, got an empty text"
+        ):
+            Robot.from_urdf(empty)
+    with pytest.raises(FileError, match="damping needs 1 number, got 2"):
+        numbers("1 2", "a.urdf", "damping", 1)
 
 
 def test_many_mistakes_of_a_file_are_counted() -> None:

@@ -129,6 +129,7 @@ def test_a_package_that_is_not_there_is_answered_with_those_that_are(tmp_path, m
         find_resource("package://legs/r.urdf")
     for name in ("leggs", *(f"x{i:02}" for i in range(11)), ".hidden"):
         (tmp_path / name).mkdir()
+    (tmp_path / "legs.urdf").touch()  # a file is no package
     with pytest.raises(FileError, match=f"looked in {tmp_path}; the nearest packages there are leggs$"):
         find_resource("package://legs/r.urdf", tmp_path)  # one folder alone
     with pytest.raises(FileError, match=r"; the packages there are leggs, x00, .*, x08 and 2 more$"):

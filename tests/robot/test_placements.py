@@ -13,7 +13,7 @@ from scipy.spatial.transform import Rotation as ScipyRotation
 
 import constraints as lc
 from constraints import errors
-from constraints.robot.placement import as_placement, as_rotation, pose_log, rotation_log
+from constraints.robot.placement import as_placement, as_rotation, pose_log, pose_log_second, rotation_log
 from liegroups import SE3, SO3, Element, R3xSO3, Rn
 
 TURN = ScipyRotation.from_euler("xyz", [0.3, -0.7, 1.1])
@@ -253,6 +253,17 @@ def test_a_spherical_joint_takes_what_a_rotation_is_read_from() -> None:
     for given in ("matrix", "lists", "scipy", "quaternion xyzw", "pinocchio", "mink"):
         assert abs(abs(robot.configuration(ball=ROTATIONS[given]) @ TURN.as_quat()) - 1.0) < 1e-14
     assert SO3.is_normalized(robot.configuration(ball=LikeMink(TURN.as_matrix(), single=True)), 1e-15)
+
+
+def test_the_second_derivative_of_a_logarithm_is_that_of_its_path() -> None:
+    """Along X(t) with a body twist that grows evenly, by differences."""
+    rng, h = np.random.default_rng(7), 1e-4
+    M = pin.exp6(np.array([0.3, -0.2, 0.5, 0.4, 1.1, -0.6]))
+    twist, acceleration = rng.standard_normal((2, 6))
+    # To third order X(t) = M exp(t nu + t^2/2 a): the commutator of nu and a comes in at t^3 alone.
+    before, here, later = (pose_log(M * pin.exp6(t * twist + 0.5 * t * t * acceleration)) for t in (-h, 0.0, h))
+    second = (later - 2.0 * here + before) / h**2
+    np.testing.assert_allclose(pose_log_second(M, twist, acceleration), second, atol=1e-6)
 
 
 @pytest.mark.parametrize("angle", [0.0, 1e-7, 9e-5, 1.2e-4, 1e-3, 2.4e-3, 9e-3, 0.02, 1.0, 2.7])

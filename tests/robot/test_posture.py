@@ -495,6 +495,26 @@ def test_robots_in_one_product(places: list[tuple[int, Robot, int]]) -> None:
             np.testing.assert_array_equal(value, Pose(robot, name).value(q[start : start + robot.nq]))
 
 
+def test_a_robot_of_one_joint_has_jacobians_of_one_column() -> None:
+    """Pinocchio gives one column as a vector."""
+    model = pin.Model()
+    model.addJoint(0, pin.JointModelRX(), pin.SE3.Identity(), "turn")
+    robot = Robot(model).with_frame("tip", "turn", [0.0, 2.0, 0.0, 0.0, 0.0, 0.0, 1.0])
+    posture = robot.at([0.3])
+    np.testing.assert_array_equal(posture.with_jacobians().joint_jacobian(1), np.eye(6)[:, 3:4])
+    np.testing.assert_allclose(posture.jacobian(robot.frame("tip")), np.array([[0, 0, 2, 1, 0, 0]]).T, atol=1e-15)
+
+
+def test_the_part_of_a_motion() -> None:
+    robot = mixed_tree()
+    q, v = state(robot)
+    motion = robot.at(q, v)
+    assert motion.part(Segments.all(robot.space)) is motion
+    part = motion.part(robot.segments("spherical", "rx"))
+    rows = [robot.velocity_slice_of(joint) for joint in ("rx", "spherical")]
+    np.testing.assert_array_equal(part.v, np.concatenate([v[row] for row in rows]))
+
+
 def test_the_part_of_a_posture() -> None:
     robot = mixed_tree()
     posture = robot.at(robot.random(np.random.default_rng(0)))

@@ -250,6 +250,23 @@ def test_frames_at_different_places_with_one_name():
     assert pickled.kinds == (FrameKind.BODY, FrameKind.JOINT)
 
 
+def test_frames_of_one_kind_at_different_places_with_one_name_are_refused():
+    model = pin.Model(arm().model)
+    for name, height in (("twice", 0.0), ("other", 0.1)):
+        place = pin.SE3(np.eye(3), np.array([0.0, 0.0, height]))
+        model.addFrame(pin.Frame(name, 1, place, pin.FrameType.OP_FRAME))
+    model.frames[-1].name = "twice"
+    with pytest.raises(errors.ModelError, match="two frames of kind 'operational frame' named 'twice'"):
+        Robot(model)
+
+
+def test_the_placement_of_a_frame_does_not_change():
+    placement = arm().frame("tool").placement
+    for change in (placement.setIdentity, placement.setRandom):
+        with pytest.raises(errors.FrozenValueError, match="FixedPlacement"):
+            change()
+
+
 def test_frames_at_the_same_place_with_one_name_are_one():
     model = pin.buildSampleModelManipulator()
     model.addFrame(pin.Frame("elbow_joint", model.getJointId("elbow_joint"), 0, pin.SE3.Identity(), pin.FrameType.BODY))
