@@ -14,7 +14,10 @@ from constraints.files.joint_models import model_data
 from constraints.robot.model.joints import (
     COMPOSITE,
     JOINT_TYPES,
+    LIMITS_OF_Q,
+    LIMITS_OF_V,
     Angle,
+    copied_joint,
     joint_along,
     joint_kind,
     joint_space,
@@ -97,3 +100,33 @@ def test_a_joint_along_an_axis_moves_along_it(word: str, pitch: Any, axis: Any) 
     turning = np.array(axis) if word != "prismatic" else np.zeros(3)
     moving = np.array(axis) * (1.0 if word == "prismatic" else pitch[0] if pitch else 0.0)
     np.testing.assert_allclose(np.array(memory.S).ravel(), [*moving, *turning], atol=1e-15)
+
+
+def test_a_joint_that_is_copied_keeps_its_inertia_and_all_that_is_said_of_its_coordinates() -> None:
+    """In another order, where all indices differ; a joint of another type has the inertia alone."""
+    model: Any = pin.Model()
+    for i, joint in enumerate(
+        (pin.JointModelRX(), pin.JointModelFreeFlyer(), pin.JointModelRUBZ(), pin.JointModelPY())
+    ):
+        model.addJoint(i, joint, pin.SE3.Identity(), f"j{i + 1}")
+        model.appendBodyToJoint(i + 1, pin.Inertia.FromSphere(1.0 + i, 0.1), pin.SE3.Identity())
+    numbers = np.random.default_rng(0)
+    for names, n in ((LIMITS_OF_Q, model.nq), (LIMITS_OF_V, model.nv)):
+        for name in names:
+            setattr(model, name, numbers.uniform(1.0, 2.0, n))
+    other: Any = pin.Model()
+    for i in (4, 3, 2, 1):
+        copied_joint(model, i, other, 0, pin.SE3.Identity())
+    for i, j in ((4, 1), (3, 2), (2, 3), (1, 4)):
+        old, new = model.joints[i], other.joints[j]
+        assert (other.names[j], other.inertias[j]) == (model.names[i], model.inertias[i])
+        for names, a, b, n in (
+            (LIMITS_OF_Q, old.idx_q, new.idx_q, old.nq),
+            (LIMITS_OF_V, old.idx_v, new.idx_v, old.nv),
+        ):
+            for name in names:
+                np.testing.assert_array_equal(getattr(other, name)[b : b + n], getattr(model, name)[a : a + n])
+    assert copied_joint(model, 1, other, 4, pin.SE3.Identity(), pin.JointModelSpherical()) == 5
+    assert (other.inertias[5], other.joints[5].nv) == (model.inertias[1], 3)
+    assert not np.any([getattr(other, name)[-3:] for name in ("damping", "armature", "upperDryFrictionLimit")])
+    assert (other.upperPositionLimit[-4:] > 1e300).all()
