@@ -14,9 +14,9 @@ import pinocchio as pin
 import pytest
 from each_choice import a_few
 
-from constraints import ConstraintError, Projector, Robot
+from constraints import ConstraintError, Projector, Robot, Target
 from constraints.errors import OptionError, SizeError, UnknownJointError, UnknownNameError, WrongObjectError
-from constraints.loops import Closure, Hinge, PointClosure
+from constraints.loops import Closure, Hinge, PointClosure, RodClosure
 from constraints.models import Mechanism, mechanisms, sample_arm, sample_humanoid, sample_two_arms
 from constraints.models.structure.assemblies import assemblies
 from constraints.models.structure.mechanism import Unread
@@ -218,13 +218,15 @@ def test_what_is_built_in_has_the_sizes_that_it_is_described_with() -> None:
     assert [body.mass for body in arm.model.inertias][1:] == [3.0, 3.0, 2.5, 2.0, 1.5, 1.0, 0.5]
     tool = arm.at(arm.neutral).placement(arm.frame("tool"))
     np.testing.assert_allclose(tool.translation, [0.0, 0.0, 1.33 - 0.02], atol=1e-14)
-    np.testing.assert_array_equal(arm.model.upperEffortLimit, 7 * [100.0])
-    np.testing.assert_array_equal(arm.model.upperVelocityLimit, 7 * [3.0])
+    model: Any = arm.model
+    np.testing.assert_array_equal(model.upperEffortLimit, 7 * [100.0])
+    np.testing.assert_array_equal(model.upperVelocityLimit, 7 * [3.0])
     link = pin.Inertia.FromCylinder(2.0, 0.05, 0.2).se3Action(pin.SE3(np.eye(3), np.array([0.0, 0.0, 0.1])))
     np.testing.assert_allclose(arm.model.inertias[4].matrix(), link.matrix(), atol=1e-15)
     arms = sample_two_arms()
     assert (arms.model.inertias[1].mass, arms.bounds.lower[0], arms.bounds.upper[0]) == (12.0, -1.5, 1.5)
-    assert (arms.model.upperEffortLimit[0], arms.model.upperVelocityLimit[0]) == (200.0, 2.0)
+    model = arms.model
+    assert (model.upperEffortLimit[0], model.upperVelocityLimit[0]) == (200.0, 2.0)
     home, mirror = arms.at(arms.reference("home")), np.diag([1.0, -1.0, 1.0])
     left, right = (home.placement(f"{side}_tool") for side in ("left", "right"))
     np.testing.assert_allclose(left.translation, [0.5, 0.2, 1.0], atol=0.02)
@@ -433,6 +435,18 @@ def test_motors_are_preferred_where_a_mechanism_is_driven() -> None:
     assert linkage.judge(swept.end).is_closed
     ways = linkage.branches(q, tries=20, seed=0).ways
     assert [way.q[0] for way in ways] == pytest.approx([1.0, 1.0])  # its elbow up and down
+
+
+def test_what_moves_by_a_clock_is_taken_at_its_start() -> None:
+    linkage = mechanisms.four_bar()
+    robot, q = linkage.robot, linkage.posture("closed")
+    reach = np.linalg.norm(robot.at(q).placement("coupler_end").translation)
+    rod = RodClosure(robot, None, "coupler_end", Target(lambda t: [reach + 0.05 * t]), name="rod")
+    mechanism = Mechanism(robot, (rod,))
+    np.testing.assert_allclose(mechanism.branches(q, tries=2).ways[0].q, q, atol=1e-9)
+    assert mechanism.minimal_coordinates(q, independent=["crank"]).independent[0] == "crank"
+    with pytest.raises(ConstraintError):
+        mechanism.branches(q, tries=2, t=1.0)  # there it is open
 
 
 def test_a_tree_is_a_mechanism_without_rows() -> None:

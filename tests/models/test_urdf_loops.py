@@ -126,6 +126,15 @@ def test_the_cut_can_be_chosen() -> None:
     assert loose.mobility(loose.robot.configuration(rocker_root_joint=[0.5, 0, 0, 0, 0, 0, 1])) == 1
 
 
+def test_a_cut_is_loose_where_nothing_else_holds_its_two_links() -> None:
+    tree = loop("j1 j2 j3 end")
+    again = joint("j3").replace('"j3"', '"again"')
+    for text, loose in ((tree, ("j3",)), (tree.replace("</robot>", f"{again}</robot>"), ()), (loop(), ())):
+        mechanism = load(text, cut=["j3"])
+        assert mechanism.loose == loose
+        assert ("closes no loop" in mechanism.describe()) == bool(loose)
+
+
 def test_a_tree_is_read_as_before() -> None:
     """Mend 5: without a loop the model is that of `Robot.from_urdf`, number for number."""
     text = loop("j1 j2 j3 end")

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import json
 import logging
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 import numpy as np
 import pinocchio as pin
@@ -16,6 +17,7 @@ from constraints.models import load
 from constraints.robot import Base, Bounds, Part, Robot
 from constraints.robot.files import packages
 from constraints.robot.files.packages import find_resource, robot_data_folder
+from constraints.robot.files.urdf_graph import JOINT_FREEDOMS
 from constraints.robot.model.mimic import Mimic
 from liegroups import SE2, SE3, SO2
 
@@ -69,6 +71,11 @@ def test_bases(base, group, joint):
     assert robot.space.factors[0].space == group
     assert robot.model == pin.buildModelFromUrdf(str(URDF), joint)
     assert np.isinf(robot.bounds.lower[: group.nq]).all()
+
+
+@pytest.mark.parametrize("kind", JOINT_FREEDOMS)
+def test_freedoms_of_a_type_are_pinocchios(kind):
+    assert JOINT_FREEDOMS[kind] == pin.buildModelFromXML(two_links(LIMIT + "<axis xyz='0 0 1'/>", kind)).nv
 
 
 def test_a_planar_base_moves_in_the_plane():
@@ -143,13 +150,24 @@ def test_a_package_that_is_not_there_is_answered_with_those_that_are(tmp_path, m
     with pytest.raises(FileError, match=hint):
         find_resource("package://example-robot-data/r.urdf", [tmp_path])
     with pytest.raises(WrongObjectError, match="packages"):
-        find_resource("package://x00/r.urdf", [3])
+        find_resource("package://x00/r.urdf", [3])  # pyright: ignore[reportArgumentType]
 
 
 def test_addresses_that_are_none():
     for url in ("package://", "package://name", "package:///x"):
         with pytest.raises(FileError, match="package://NAME"):
             find_resource(url)
+
+
+@pytest.mark.parametrize("files", [None, [], [PurePosixPath("share/other/robots/a.urdf")], "not installed"])
+def test_robot_data_that_is_not_there_has_no_folder(files, monkeypatch):
+    def listed(_name):
+        if files == "not installed":
+            raise importlib.metadata.PackageNotFoundError
+        return files
+
+    monkeypatch.setattr(importlib.metadata, "files", listed)
+    assert robot_data_folder.__wrapped__() is None
 
 
 @needs_robot_data

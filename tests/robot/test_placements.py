@@ -200,7 +200,7 @@ def test_what_could_mean_several_things_is_refused_with_what_to_write() -> None:
             rf"expected {numbers} numbers \(as posture.placement\('tool'\){part}, or function\(posture.q\)\), got a P"
         )
         with pytest.raises(errors.WrongObjectError, match=words):
-            lc.Implicit.equal(function, posture)
+            lc.Implicit.equal(function, posture)  # pyright: ignore[reportArgumentType]
     with pytest.raises(errors.SpaceMismatchError, match=r"SO3.*SE3"):
         lc.Implicit.equal(rotation, Element([0, 0, 0, 0, 0, 0, 1], SE3))
     with pytest.raises(errors.WrongObjectError, match=r"root_joint.*got Rotation"):

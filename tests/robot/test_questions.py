@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -179,7 +180,7 @@ def test_limits_in_degrees_are_asked_about_at_every_door(caplog: pytest.LogCaptu
 
 LIMB = (
     "<robot name='r'><link name='a'/><link name='b'/><link name='c'><inertial><mass value='2'/><inertia ixx='{i}' "
-    "iyy='{i}' izz='{i}' ixy='0' ixz='0' iyz='0'/></inertial></link>"
+    "iyy='{other}' izz='{other}' ixy='0' ixz='0' iyz='0'/></inertial></link>"
     "<joint name='turn' type='{kind}'><parent link='a'/><child link='b'/><axis xyz='0 0 1'/><origin xyz='{first} 0 0'/>"
     "<limit lower='-1' upper='1' effort='1' velocity='1'/></joint>"
     "<joint name='slide' type='prismatic'><parent link='b'/><child link='c'/><origin xyz='0 {away} 0'/>"
@@ -196,6 +197,7 @@ LIMB = (
         ({"way": 200}, "joint 'slide' has a limit of 200 m: in millimetres?"),
         ({"way": 200, "kind": "prismatic"}, ""),  # a rail under a rail
         ({"way": 1e16}, ""),  # no limit
+        ({"way": 1e9}, ""),  # the least number that means none
         (
             {"i": 60},
             "the body of joint 'slide' has a mass of 2 kg and a moment of inertia of 60 kg m^2",
@@ -206,7 +208,8 @@ LIMB = (
 )
 def test_other_units_in_a_urdf(numbers: dict[str, object], said: str, caplog: pytest.LogCaptureFixture) -> None:
     """Lengths of links and ways of sliders in millimetres, moments in kg mm^2: one question, and no change."""
-    robot = Robot.from_urdf(LIMB.format(**{"i": 0.1, "kind": "revolute", "first": 0, "away": 0.3, "way": 1, **numbers}))
+    told: dict[str, Any] = {"i": 0.1, "kind": "revolute", "first": 0, "away": 0.3, "way": 1, **numbers}
+    robot = Robot.from_urdf(LIMB.format(other=0.6 * told["i"], **told))
     assert robot.model.inertias[2].inertia[0, 0] == numbers.get("i", 0.1)
     found = asked(caplog)
     assert len(found) == bool(said)

@@ -19,6 +19,7 @@ from constraints.robot.description import Drawing
 from constraints.robot.files.disabled_collisions import DisabledCollision
 from constraints.robot.frame_table import AmbiguousFrameError, FrameKind
 from constraints.robot.model.mimic import Mimic
+from constraints.robot.placement import as_placement
 from constraints.workspace import Workspace
 from liegroups import SE2, SE3, SO2, Rn
 from liegroups.errors import DuplicateNameError, OverlapError
@@ -261,7 +262,7 @@ def test_frames_of_one_kind_at_different_places_with_one_name_are_refused():
 
 
 def test_the_placement_of_a_frame_does_not_change():
-    placement = arm().frame("tool").placement
+    placement: Any = arm().frame("tool").placement
     for change in (placement.setIdentity, placement.setRandom):
         with pytest.raises(errors.FrozenValueError, match="FixedPlacement"):
             change()
@@ -340,6 +341,7 @@ def test_configuration_of_each_kind_of_joint():
         ({"spherical": 2 * np.eye(3)}, errors.NotNormalizedError, ["spherical", "off by 3"]),
         ({"spherical": np.diag([1.0, 1.0, -1.0])}, errors.NotNormalizedError, ["spherical", "reflect"]),
         ({"spherical": [1.0, 0.0, 0.0]}, errors.SizeError, ["spherical", "quaternion"]),
+        ({"spherical": [[0.0, 0.0, 0.0, 1.0]]}, errors.SizeError, ["spherical", "quaternion"]),
         ({"spherical": pin.SE3.Identity()}, errors.WrongObjectError, ["spherical", "quaternion"]),
         ({"free": [0, 0, 0, 0, 0, 0, 2]}, errors.NotNormalizedError, ["free", "quaternion"]),
         ({"free": [0, 0, 0]}, errors.SizeError, ["free", "7 numbers"]),
@@ -399,6 +401,7 @@ def test_random_is_in_bounds_normalised_and_seeded(robot):
         assert robot.bounds.contains(q)
         assert robot.space.is_normalized(q, 1e-12)
     assert robot.random(np.random.default_rng(0)).shape == (robot.nq,)
+    assert robot.random(np.random.default_rng(0), 0).shape == (0, robot.nq)
 
 
 def test_random_follows_the_bounds_of_each_copy():
@@ -498,6 +501,9 @@ def test_printing():
     assert "-2 < -1" in lines[robot.joint_index("translation") - 1]
     text = robot.describe()
     assert all(joint in text for joint in robot.joint_names)
+    half = mixed_tree().with_bounds({"rx": (-1.0, np.inf), "ry": (-np.inf, 2.0)}).describe()
+    assert "revolute x, [-1, inf]\n" in half
+    assert "revolute y, [-inf, 2]\n" in half
     assert "disabled" not in text
     links = [frame.name for frame in arm().model.frames if frame.type == pin.FrameType.BODY]
     pairs = [DisabledCollision(links[0], link) for link in links[1:4]]
@@ -506,12 +512,20 @@ def test_printing():
 
 
 def test_what_is_drawn_beside_a_robot_is_checked_once():
-    placement = pin.SE3.Identity()
-    drawing = Drawing(placements=iter([placement, [1, 2, 3, 0, 0, 0, 1]]), names=True, degrees=False, packages="folder")
-    assert [list(one.translation) for one in drawing.placements] == [[0, 0, 0], [1, 2, 3]]
+    placement: Any = pin.SE3.Identity()
+    several = iter([placement, [1, 2, 3, 0, 0, 0, 1]])
+    drawing = Drawing(placements=several, names=True, degrees=False, packages="folder")
+    assert [as_placement(one).translation.tolist() for one in drawing.placements] == [[0, 0, 0], [1, 2, 3]]
     assert drawing.packages == ("folder",)
-    for wrong in ({"names": "yes"}, {"degrees": 1}, {"placements": placement}, {"placements": [0, 0, 0, 0, 0, 0, 1]},
-                  {"placements": np.eye(4)}, {"tips": "hand"}, {"shapes": 3}):  # fmt: skip
+    mistakes: list[dict[str, Any]] = [
+        {"names": "yes"},
+        {"degrees": 1},
+        {"placements": placement},
+        {"placements": [0, 0, 0, 0, 0, 0, 1]},
+        {"tips": "hand"},
+        {"shapes": 3},
+    ]
+    for wrong in mistakes:
         with pytest.raises(errors.WrongObjectError, match=next(iter(wrong))):
             Drawing(**wrong)
     assert Drawing.of(None, "a page", "names").names is False
@@ -519,7 +533,7 @@ def test_what_is_drawn_beside_a_robot_is_checked_once():
     with pytest.raises(errors.OptionError, match="a page has no names, placements; leave them out"):
         Drawing.of(drawing, "a page", "names", "placements", "forces")
     with pytest.raises(errors.WrongObjectError, match="drawing"):
-        Drawing.of({"names": True}, "a page")
+        Drawing.of({"names": True}, "a page")  # pyright: ignore[reportArgumentType]
 
 
 @pytest.mark.parametrize("axis", ["0 -1 0", "0.6 0 0.8", "0 0 -1"])

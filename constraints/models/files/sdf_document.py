@@ -90,11 +90,11 @@ class SdfJoint:
     placement: Any
     axes: tuple[Vector, ...]
     limits: JointLimits
-    pitch: float = 0.0
-    reference: str = ""
-    ratio: float = 1.0
-    second_limits: JointLimits = field(default_factory=JointLimits)
-    mimics: tuple[SdfMimic, ...] = ()
+    pitch: float
+    reference: str
+    ratio: float
+    second_limits: JointLimits
+    mimics: tuple[SdfMimic, ...]
 
     @property
     def freedoms(self) -> int:
