@@ -196,7 +196,7 @@ class _DepthFirst:
         waiting, order, where = [0], list[int](), {0: 0}
         while waiting:
             order.append(waiting.pop())
-            waiting += children[order[-1]][::-1]
+            waiting += children[order[-1]]
         made: Any = pin.Model()
         made.gravity = model.gravity
         q, v = list[int](), list[int]()

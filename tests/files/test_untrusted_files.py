@@ -271,9 +271,9 @@ def test_archives_are_no_meshes(tmp_path: Path) -> None:
                 for _ in range(LARGEST_MESH // 2**20 + 1):
                     entry.write(b"\0" * 2**20)
     with pytest.raises(FileError, match="is an archive"):
-        Meshes()._loaded(Mesh(str(tmp_path / "bomb.zip")), False)  # pyright: ignore[reportPrivateUsage]
+        Meshes()._loaded(Mesh(str(tmp_path / "bomb.zip"), (1.0, 1.0, 1.0)), False)  # pyright: ignore[reportPrivateUsage]
     with pytest.raises(FileError, match=f"may have at most {LARGEST_MESH}"):
-        Meshes()._loaded(Mesh(str(tmp_path / "bomb.3mf")), False)  # pyright: ignore[reportPrivateUsage]
+        Meshes()._loaded(Mesh(str(tmp_path / "bomb.3mf"), (1.0, 1.0, 1.0)), False)  # pyright: ignore[reportPrivateUsage]
 
 
 def test_a_problem_is_not_written_as_yaml(tmp_path: Path) -> None:

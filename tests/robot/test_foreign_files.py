@@ -79,6 +79,7 @@ def test_a_comment_before_the_declaration_is_read_with_its_encoding(tmp_path: Pa
     path = tmp_path / "arm.urdf"
     path.write_bytes(b"<!-- licence -->\n<?xml version='1.0' encoding='iso-8859-1'?>\n" + arm().encode("latin-1"))
     assert Robot.from_urdf(path).nq == 1
+    assert read_xml("<!----><?xml version='1.0'?>" + arm(), "robot", "URDF")[0].get("name") == "r"
     path.write_bytes(b"<!-- licence -->\n<?xml version='1.0'?>\n<robot name='r'>\n<link></robot>")
     with pytest.raises(FileError, match=r"is not valid XML: line 4.*mismatched tag"):
         Robot.from_urdf(path)
@@ -106,6 +107,7 @@ def test_mended_mistakes_are_said_once_with_their_line(tmp_path: Path, caplog: p
 def test_comments_are_told_from_what_is_within_them() -> None:
     text = b"<!-- a <!---> x <!-- b -->"
     assert [text[begin:end] for begin, end in comments(text)] == [b"<!-- a <!--->", b"<!-- b -->"]
+    assert [*comments(b"<!----> x --> <!-- y")] == [(0, 7)]
     assert without_comments(text) == b" x "
 
 
@@ -195,6 +197,8 @@ def test_what_is_no_tree_says_why() -> None:
     ):  # fmt: skip
         with pytest.raises(FileError, match=words):
             Robot.from_urdf(arm(inside=inside))
+    with pytest.raises(FileError, match=r"its outermost element is <world>, <robot> was expected$"):
+        Robot.from_urdf("<world/>")
     with pytest.raises(FileError, match="has no <link>: it is an SRDF"):
         Robot.from_urdf("<robot name='r'><group name='g'/></robot>")
 

@@ -201,6 +201,8 @@ def test_what_could_mean_several_things_is_refused_with_what_to_write() -> None:
         )
         with pytest.raises(errors.WrongObjectError, match=words):
             lc.Implicit.equal(function, posture)  # pyright: ignore[reportArgumentType]
+    with pytest.raises(errors.DtypeError, match=r"right-hand side of 'Rotation.*expected real numbers"):
+        lc.Implicit.equal(rotation, ([1.0, 2.0], [3.0]))  # pyright: ignore[reportArgumentType]
     with pytest.raises(errors.SpaceMismatchError, match=r"SO3.*SE3"):
         lc.Implicit.equal(rotation, Element([0, 0, 0, 0, 0, 0, 1], SE3))
     with pytest.raises(errors.WrongObjectError, match=r"root_joint.*got Rotation"):

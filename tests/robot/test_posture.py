@@ -38,6 +38,7 @@ from constraints import (
     explicit_relative_pose,
 )
 from constraints.point import Point, SpacePoint, place, place_motion
+from constraints.robot import Frame
 from constraints.robot.frame_pair import FramePair
 from constraints.rows.stacking import stack_rows
 from constraints.workspace import CROWDED
@@ -503,6 +504,16 @@ def test_a_robot_of_one_joint_has_jacobians_of_one_column() -> None:
     posture = robot.at([0.3])
     np.testing.assert_array_equal(posture.with_jacobians().joint_jacobian(1), np.eye(6)[:, 3:4])
     np.testing.assert_allclose(posture.jacobian(robot.frame("tip")), np.array([[0, 0, 2, 1, 0, 0]]).T, atol=1e-15)
+
+
+def test_frames_of_another_robot_are_refused() -> None:
+    """On a joint that is not there, or has another name."""
+    robot = arm()
+    posture, last = robot.at(robot.neutral), robot.model.njoints - 1
+    posture.placement(Frame("ours", last))
+    for frame in (Frame("beyond", last + 1), Frame("other", last, joint_name="elbow")):
+        with pytest.raises(errors.ModelError, match=f"frame '{frame}' on joint .* is not a frame of this robot"):
+            posture.placement(frame)
 
 
 def test_the_part_of_a_motion() -> None:

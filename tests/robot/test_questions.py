@@ -194,6 +194,7 @@ LIMB = (
         ({}, ""),
         ({"first": 500}, ""),  # the whole robot may stand anywhere
         ({"away": 333}, "joint 'slide' is 333 m away from joint 'turn': is it in millimetres?"),
+        ({"away": 30, "way": 10}, ""),  # as long as they may be
         ({"way": 200}, "joint 'slide' has a limit of 200 m: in millimetres?"),
         ({"way": 200, "kind": "prismatic"}, ""),  # a rail under a rail
         ({"way": 1e16}, ""),  # no limit
@@ -233,7 +234,7 @@ def test_parts_in_millimetres_are_asked_about(caplog: pytest.LogCaptureFixture) 
     Robot.system([Part("a", arm), Part("b", arm, [0, 99, 0, 0, 0, 0, 1])])
     Robot.system([Part("a", box), Part("b", box, [0, 1800, 0, 0, 0, 0, 1])])
     assert not asked(caplog)
-    Robot.system([Part("a", arm), Part("b", arm, [0, 1800, 0, 0, 0, 0, 1]), Part("c", box, [0, 0, 900, 0, 0, 0, 1])])
+    Robot.system([Part("a", arm), Part("b", arm, [0, 110, 0, 0, 0, 0, 1]), Part("c", box, [0, 0, 900, 0, 0, 0, 1])])
     (said,) = asked(caplog)
-    assert "part 'b' is 1800 m away, the longest robot 1.05 m long: is it in millimetres?" in said
+    assert "part 'b' is 110 m away, the longest robot 1.05 m long: is it in millimetres?" in said
     assert "part 'c' is 900 m away" in said

@@ -32,7 +32,7 @@ class Mesh(NamedTuple):
     """
 
     path: str
-    scale: tuple[float, float, float] = (1.0, 1.0, 1.0)
+    scale: tuple[float, float, float]
 
 
 class Triangles(NamedTuple):
