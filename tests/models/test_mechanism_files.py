@@ -422,7 +422,7 @@ def test_limits_in_degrees_of_both_axes_are_asked_about(caplog: pytest.LogCaptur
     assert "degrees" not in caplog.text
 
 
-def test_bounds_of_an_sdf_that_are_none() -> None:
+def test_bounds_of_an_sdf_that_are_none(caplog: pytest.LogCaptureFixture) -> None:
     """Infinite ones, 1e16 and more, a lower one above the upper one; 0 is a number."""
     for lower, upper, expected in (
         ("-inf", "inf", (-np.inf, np.inf)),
@@ -434,6 +434,7 @@ def test_bounds_of_an_sdf_that_are_none() -> None:
         text = TWO_AXES.replace("ROOT", "a").replace("<lower>-0.5", f"<lower>{lower}")
         bounds = load(text.replace("<upper>0.7", f"<upper>{upper}")).robot.bounds
         assert (bounds.lower[0], bounds.upper[0]) == expected
+        assert ("a lower limit above the upper one" in caplog.text) == (lower == "1")
     limits = "<effort>0</effort><velocity>2</velocity></limit></axis>"
     model: Any = load(TWO_AXES.replace("ROOT", "a").replace("</limit></axis>", limits)).robot.model
     assert (model.upperEffortLimit[0], model.upperVelocityLimit[0]) == (0.0, 2.0)
