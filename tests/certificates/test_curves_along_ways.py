@@ -281,9 +281,10 @@ def test_products_are_derived_by_the_rule_of_leibniz(farthest: float, tilted: bo
         assert np.allclose(found.bow, rows.deriv(2)(0.0), rtol=1e-6)
 
 
+@mp.workdps(40)
 def test_derivatives_of_a_tilt_are_within_their_bounds() -> None:
     """In 40 digits, up to the farthest tilt, along what is across a direction and what is not; the bounds are near."""
-    mp.mp.dps, h = 40, mp.mpf("1e-8")
+    h = mp.mpf("1e-8")
     rng, used = np.random.default_rng(2), np.zeros(3)
 
     def f(c: Any) -> Any:
@@ -311,7 +312,6 @@ def test_derivatives_of_a_tilt_are_within_their_bounds() -> None:
         assert (np.array(sizes) <= curves._OF_TILT).all()
         used = np.maximum(used, np.array(sizes) / curves._OF_TILT)
     assert (used > 0.4).all()
-    mp.mp.dps = 15
 
 
 def test_along_of_nothing_is_zero() -> None:
