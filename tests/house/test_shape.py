@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 import importlib
 import inspect
-import pkgutil
 import os
+import pkgutil
 import sys
 from collections import defaultdict
 from collections.abc import Iterator
