@@ -148,6 +148,10 @@ class Layout:
 
     def leaves(self) -> tuple[Factor, ...]:
         """Factors of factors, down to single groups, with places in this layout and names joined by dots."""
+        return self._leaves
+
+    @cached_property
+    def _leaves(self) -> tuple[Factor, ...]:
         found: list[Factor] = []
         for factor in self.factors:
             inner = factor.space.layout.leaves()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -12,7 +11,6 @@ from scipy.linalg import qr
 
 from liegroups import SE2, SE3, SO2, SO3, Space
 from liegroups.arrays import BoolVector, Indices, Matrix, Vector
-from liegroups.layout import Factor
 from liegroups.unit_blocks import plain_entries
 
 from ..functions.enclosures.box import TangentBox
@@ -207,7 +205,9 @@ class Moves(NamedTuple):
         """
         displaced = [rounded_up(np.abs(center[..., space.vector_q] - q[..., space.vector_q]))]
         spread = [np.abs(basis[..., space.vector_v, :])]
-        for leaf in _turning(space):
+        for leaf in space.leaves():
+            if leaf.space.atoms not in _PARTS:
+                continue
             difference = each_of(leaf.space.difference, q[..., leaf.q], center[..., leaf.q])
             size = 1.0 + np.abs(center[..., leaf.q]).max(axis=-1)
             for part in _PARTS[leaf.space.atoms]:
@@ -231,12 +231,6 @@ _PARTS = {
 def each_of(function: Callable[..., Vector], *rows: Vector) -> Vector:
     """A map of a space, of vectors, or of rows of matrices; of one row as of a vector, which costs less."""
     return function(*(row[0] for row in rows))[None] if rows[0].ndim == 2 and len(rows[0]) == 1 else function(*rows)
-
-
-@cache
-def _turning(space: Space) -> tuple[Factor, ...]:
-    """Leaves that are no vectors."""
-    return tuple(leaf for leaf in space.leaves() if leaf.space.atoms in _PARTS)
 
 
 class Place(NamedTuple):
