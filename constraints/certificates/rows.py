@@ -219,7 +219,7 @@ def _free_axis(owner: RowOwner, rhs: Vector) -> int | None:
 _TURNED = Orientation, Transformation, Rotation, Pose
 
 
-def _tilted(function: Function, places: BoolVector, axis: int) -> OfRelativePose:
+def tilted(function: Function, places: BoolVector, axis: int) -> OfRelativePose:
     """Some coordinates of the place of a frame, as far as the function has them, and the tilt of an axis; made once."""
     known = _TILTED.setdefault(function, {})
     key = (axis, places.tobytes())
@@ -245,7 +245,7 @@ def _rows(
         rhs, mask = rhs[..., :3], mask[:3]
     if axis is not None:
         places = mask[:-3]
-        function = _tilted(function, places, axis)
+        function = tilted(function, places, axis)
         rhs = np.concatenate([rhs[..., : len(places)][..., places], np.zeros((*rhs.shape[:-1], 2))], axis=-1)
         mask = np.ones(rhs.shape[-1], dtype=np.bool_)
     f = function.enclosed(box)

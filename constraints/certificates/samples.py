@@ -27,14 +27,11 @@ import numpy as np
 from liegroups.arrays import Indices, Matrix, Vector
 
 from ..errors import NoEnclosureError, UndefinedError
-from ..functions import Orientation, Position, Transformation
+from ..functions import Orientation, Transformation
 from ..functions.enclosures.box import Bend, TangentBox
 from ..functions.enclosures.group_bounds import circle_columns, curved_blocks
 from ..functions.enclosures.interval import UNIT, Interval, applied, insist, lengths, rounded_up
-from ..functions.enclosures.smooth import tilt
 from ..functions.frames.levers import AROUND
-from ..loops.hinges.rotation_rows import Swing
-from ..robot.placement import as_placement
 from ..rows.implicit import Implicit
 from ..rows.right_hand_side import RightHandSide
 from ..rows.row_owner import RowOwner
@@ -42,38 +39,13 @@ from ..rows.stack import Stack
 from ..solvers.engine import Engine
 from ..solvers.projection.engines import as_engine
 from ..workspace import Pool, Workspace
-from .rows import ProblemRows, RowsOn
+from .rows import ProblemRows, RowsOn, tilted
 from .slice import norm_bound
 from .slopes import FARTHEST_ON_CIRCLE, LONGEST_WAY, BoundedSlopes, Slides, is_locked, is_straight, shift_of
 
 TUBE_AROUND = 0.05
 """As `slopes.TUBE`, around a configuration: balls are larger than what is around a way [rad, m]."""
-
-
-_ZERO = np.zeros(3)
-
-
-class _Part(NamedTuple):
-    """Where rows are read from what is sampled: some rows as they are, or the tilt of an axis.
-
-    Attributes:
-        at: sampled rows.
-        swing: of the tilt of the direction between two places: (6,) rows of its end and its origin; or None.
-    """
-
-    at: slice
-    swing: Swing | None = None
-
-
-def _read(part: _Part, errors: Matrix, jacobians: Matrix) -> tuple[Matrix, Matrix]:
-    """Errors and Jacobians of rows, from those that are sampled."""
-    if part.swing is None:
-        return errors, jacobians
-    d, J = errors[:, :3] - errors[:, 3:], jacobians[:, :3] - jacobians[:, 3:]
-    a, across = part.swing.a, part.swing.across
-    k, k1, _ = (each.middle[:, None] for each in tilt(Interval.of(np.clip(d @ a, -1.0, 1.0))))
-    aside = d @ across.T
-    return k * aside, (k[..., None] * across + (k1 * aside)[..., None] * a) @ J
+_ZEROS = np.zeros(2)
 
 
 @final
@@ -96,12 +68,11 @@ class Samples:
     """
 
     def __init__(self, rows: ProblemRows, engine: Engine, q: Vector, small: float) -> None:
-        problem = rows.problem
-        self._owners, self._taken, self._parts = list[RowOwner](), list[tuple[int, slice | None]](), list[_Part]()
-        self._count, self._space, self._moving = 0, problem.space, ~problem.frozen
-        base = [self._add(i, *each) for i, each in enumerate(zip(rows.owners, rows.axes, strict=True))]
+        problem, self._taken = rows.problem, list[tuple[int, slice | Indices, int]]()
+        self._space, self._moving, each = problem.space, ~problem.frozen, zip(rows.owners, rows.axes, strict=True)
+        owners, base = zip(*(self._sampled(i, *one) for i, one in enumerate(each)), strict=True)
         self.base: Vector = np.concatenate(base)
-        self._stack = Stack(self._owners)
+        self._stack = Stack(owners)
         self._evaluation = engine.evaluation(problem.robot or problem.space, self._stack)
         self._last: tuple[bytes, RightHandSide] = b"", RightHandSide(self._stack)
         self._rhs, self._pool = self.sides(rows.points), Pool(Workspace)
@@ -113,35 +84,23 @@ class Samples:
 
     def sides(self, points: Sequence[Vector]) -> RightHandSide:
         """What is asked for by these right-hand sides of the rows."""
-        vector = np.concatenate([_ZERO if part is None else points[i][part] for i, part in self._taken])
+        vector = np.concatenate([part for i, some, zeros in self._taken for part in (points[i][some], _ZEROS[:zeros])])
         last, key = self._last, vector.tobytes()
         if last[0] != key:
             self._last = last = key, RightHandSide(self._stack, vector)
         return last[1]
 
-    def _add(self, i: int, owner: RowOwner, axis: int | None) -> Vector:
-        """Sample the rows of one constraint; what is to be added to their errors."""
-        rows = owner.rows
-        if axis is None:
-            equal = (rows.lower == rows.upper)[rows.mask].all()
-            self._take(owner if equal else Implicit.equal(owner.measured, mask=rows.mask), i, slice(None))
-            return rows.lower[rows.mask] if equal else np.zeros(int(rows.mask.sum()))
-        f: Any = owner.measured
-        along, places = np.eye(3)[axis], owner.rows.mask[:-3]
-        if places.any():
-            self._take(Implicit.equal(Position(f.robot, f.frame_b, f.frame_a), mask=places), i, slice(0, 3))
-        first = self._count
-        for frame in (f.frame_b.moved(as_placement([*along, 0.0, 0.0, 0.0, 1.0], "end of an axis")), f.frame_b):
-            self._take(Implicit.equal(Position(f.robot, frame, f.frame_a)), i, None)
-        self._parts[-2:] = [_Part(slice(first, first + 6), Swing(along))]
-        return np.zeros(int(rows.mask.sum()))
-
-    def _take(self, owner: RowOwner, i: int, part: slice | None) -> None:
-        """Sample an owner, whose target is a part of that of constraint i, or zero."""
-        first, self._count = self._count, self._count + int(owner.rows.mask.sum())
-        self._owners.append(owner)
-        self._taken.append((i, part))
-        self._parts.append(_Part(slice(first, self._count)))
+    def _sampled(self, i: int, owner: RowOwner, axis: int | None) -> tuple[RowOwner, Vector]:
+        """What is sampled of one constraint, and what is to be added to its errors."""
+        rows, count = owner.rows, int(owner.rows.mask.sum())
+        if axis is not None:
+            places = rows.mask[:-3]
+            self._taken.append((i, np.flatnonzero(places), 2))
+            return Implicit.equal(tilted(owner.measured, places, axis)), np.zeros(count)
+        self._taken.append((i, slice(None), 0))
+        if (rows.lower == rows.upper)[rows.mask].all():
+            return owner, rows.lower[rows.mask]
+        return Implicit.equal(owner.measured, mask=rows.mask), np.zeros(count)
 
     def at(self, Q: Matrix, rhs: RightHandSide | None = None) -> tuple[Matrix, Matrix]:
         """Errors (n, m) and Jacobians (n, m, nv) along motions of bodies, at configurations.
@@ -153,9 +112,6 @@ class Samples:
         memory = self._pool.take()
         errors, jacobians = self._evaluation.rows_of_many(Q, self._rhs if rhs is None else rhs, memory)
         self._pool.give(memory)
-        if any(part.swing for part in self._parts):
-            each = [_read(part, errors[:, part.at], jacobians[:, part.at]) for part in self._parts]
-            errors, jacobians = (np.concatenate(x, axis=1) for x in zip(*each, strict=True))
         return errors, jacobians * self._moving
 
 
