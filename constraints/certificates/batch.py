@@ -243,6 +243,8 @@ class _Together:
             look = self._on(np.arange(len(self.Q)))
             if self.near is None:
                 self._keep(look)
+            elif left == LOOKS - 1 and self.rounds == ROUNDS_TOGETHER:
+                self._hold_on_bounds(look)
             settled = self.played & look.settled(self.target, self.held)
             self.settled = settled[0]
             if settled.any():
@@ -324,6 +326,15 @@ class _Together:
             for k, i in enumerate(np.arange(len(self.Q))[which].tolist()):
                 self.ends.held[i, columns[beyond[k]]] = True
                 self._hold(i, low[k], high[k])
+
+    def _hold_on_bounds(self, found: RowsOn) -> None:
+        """Hold coordinates that are on a bound to the last digit, if rows see them: there is no room beside it."""
+        x = self.centers[:, self.space.vector_q]
+        on = (x == self.lower) | (x == self.upper)
+        if on.any():
+            on &= found.jacobian.middle.any(axis=1)[:, self.space.vector_v]
+            self.held = self.held.copy()
+            self.held[:, self.space.vector_v] |= on
 
     def _hold(self, i: int, low: BoolVector, high: BoolVector) -> None:
         """Hold inequalities of a configuration at one of their ends, next."""
