@@ -7,10 +7,10 @@ longer than its logarithm is looked at for. By Taylor's theorem it is not, where
 
 With B of orthonormal columns, and :math:`C_i` the columns of C of each of k constraints, for all y
 
-.. math:: \|C\,(DF(B y) - DF(0))\, B\| \le K |y|, \qquad K = \min\left( \sum_i \|C_i\|\, h_i,\;
-    \left( \sum_i d_i^2 h_i^2 \right)^{1/2} \|(C_1 / d_1, \ldots, C_k / d_k)\| \right)
+.. math:: \|C\,(DF(B y) - DF(0))\, B\| \le K |y|, \qquad K =
+    \left( \sum_i d_i^2 h_i^2 \right)^{1/2} \|(C_1 / d_1, \ldots, C_k / d_k)\|
 
-for any numbers d, and :math:`d_i^2 = \|C_i\| / h_i` are good ones: the first sum is in the second bound then.
+for any numbers d, and :math:`d_i^2 = |C_i| / h_i`, with roots of sums of squares, are good ones.
 Rows that are straight have h = 0. Their values are sums of products of coordinates, and of what is constant in them:
 rounding is relative to these, and not to lengths of links. A coordinate less a constant is zero where they are equal,
 and where nothing else is taken from it.
@@ -119,12 +119,10 @@ class _Bent(NamedTuple):
     """Constraints whose rows are not straight, or may be too far.
 
     Attributes:
-        rows: (k, n) numbers of their rows; m where one has less than n.
         of_each: (m, k) 1 where a row is one of a constraint.
         bend, farthest: (k,) as of `SlopedRows`.
     """
 
-    rows: Indices
     of_each: Matrix
     bend: Vector
     farthest: Vector
@@ -132,11 +130,10 @@ class _Bent(NamedTuple):
     @staticmethod
     def of(each: Sequence[tuple[Indices, float, float]], m: int) -> _Bent:
         """Of numbers of rows, `bend` and `farthest`; m rows in all."""
-        rows = np.full((len(each), max((len(one[0]) for one in each), default=0)), m, dtype=np.intp)
         of_each = np.zeros((m, len(each)))
         for i, (numbers, *_) in enumerate(each):
-            rows[i, : len(numbers)], of_each[numbers, i] = numbers, 1.0
-        return _Bent(rows, of_each, *(np.array([one[k] for one in each]) for k in (1, 2)))
+            of_each[numbers, i] = 1.0
+        return _Bent(of_each, *(np.array([one[k] for one in each]) for k in (1, 2)))
 
 
 @final
@@ -186,18 +183,12 @@ class KnownRows:
 
     def rate(self, C: Matrix, chosen: Indices) -> Any:
         """K, of rows in play; C (..., n, n)."""
-        if not len(self.bent.bend) or not len(chosen):
+        h, of_each = self.bent.bend, self.bent.of_each if len(chosen) == len(self.bends) else self.bent.of_each[chosen]
+        if not len(h) or not len(chosen):
             return np.zeros(C.shape[:-2])[()]
-        column = np.full(len(self.bends) + 1, len(chosen), dtype=np.intp)
-        column[chosen] = np.arange(len(chosen))
-        all_of = np.concatenate([C, np.zeros((*C.shape[:-1], 1))], axis=-1)
-        each = norm_bound(np.moveaxis(all_of[..., column[self.bent.rows]], -3, -2))
-        if len(self.bent.bend) == 1:
-            return rounded_up(each[..., 0] * self.bent.bend[0])
-        rate = each @ self.bent.bend
-        weights = np.sqrt(self.bent.bend / np.maximum(each, 1e-300)) @ self.bent.of_each.T
-        together = norm_bound(C * weights[..., None, chosen]) * np.sqrt(rate)
-        return rounded_up(np.minimum(rate, together))
+        each = np.sqrt(np.einsum("...ij,...ij->...j", C, C) @ of_each)
+        weights = np.sqrt(h / np.maximum(each, 1e-300)) @ of_each.T
+        return rounded_up(norm_bound(C * weights[..., None, :]) * np.sqrt(each @ h))
 
 
 @final
