@@ -56,7 +56,7 @@ class Near(Protocol):
         ...
 
 
-_WITHOUT_SIDES: WeakKeyDictionary[Problem, tuple[Any, Vector, Vector, Any]] = WeakKeyDictionary()
+_KNOWN: WeakKeyDictionary[Problem, tuple[Any, ...]] = WeakKeyDictionary()
 
 
 @final
@@ -112,19 +112,21 @@ class ProblemRows(NamedTuple):
     @staticmethod
     def of(problem: Problem, rhs: RightHandSide) -> ProblemRows:
         """Those of a problem."""
-        if problem not in _WITHOUT_SIDES:
+        known = _KNOWN.get(problem)
+        if known is None:
             owners = [o for stack in (*problem.mandatory, problem.explicits) for o in stack if o.rows.mask.any()]
             lower, upper = (
                 np.concatenate([getattr(o.rows, side)[o.rows.mask] for o in owners] or [np.zeros(0)])
                 for side in ("lower", "upper")
             )
             names = [f"row {i} of '{o.name}'" for o in owners for i in np.flatnonzero(o.rows.mask).tolist()]
-            _WITHOUT_SIDES[problem] = owners, lower, upper, names
-        owners, lower, upper, names = _WITHOUT_SIDES[problem]
-        every = rhs.points
-        points = [owner.group.neutral if (p := every[id(owner)]) is None else p for owner in owners]
-        axes = [_free_axis(owner, point) for owner, point in zip(owners, points, strict=True)]
-        return ProblemRows(problem, owners, points, lower, upper, names, axes)
+            known = None, owners, (), lower, upper, names, ()
+        if known[0] is not rhs:
+            owners, every = known[1], rhs.points
+            points = [owner.group.neutral if (p := every[id(owner)]) is None else p for owner in owners]
+            axes = [_free_axis(owner, point) for owner, point in zip(owners, points, strict=True)]
+            known = _KNOWN[problem] = rhs, owners, points, *known[3:6], axes
+        return ProblemRows(problem, *known[1:])
 
     @staticmethod
     def stacked(each: Sequence[ProblemRows]) -> ProblemRows:

@@ -24,7 +24,7 @@ from typing import Any, NamedTuple, final
 
 import numpy as np
 
-from liegroups.arrays import Indices, Matrix, Vector
+from liegroups.arrays import BoolVector, Indices, Matrix, Vector
 
 from ..errors import NoEnclosureError, UndefinedError
 from ..functions import Orientation, Transformation
@@ -180,6 +180,7 @@ class KnownRows:
         self.small = np.full(m, bounded.small)
         for numbers in self.locked.values():
             self.small[numbers] = 0.0
+        self.off: Matrix = np.repeat(self.small[None, :, None], self.space.nv, axis=-1)
 
     def rate(self, C: Matrix, chosen: Indices) -> Any:
         """K, of rows in play; C (..., n, n)."""
@@ -220,7 +221,7 @@ class NearRows:
         each = [[point[i] for point in rows.points] for i in range(len(Q))] if stacked else [rows.points]
         kinds = Orientation, Transformation
         both = zip(rows.owners, rows.points, strict=True)
-        leaning = [bool(point[..., -3:].any()) for owner, point in both if isinstance(owner.measured, kinds)]
+        leaning = [any(point[..., -3:].ravel().tolist()) for owner, point in both if isinstance(owner.measured, kinds)]
         if stacked and any(leaning):
             return None
         first, key = rows._replace(points=each[0]), (problem, *rows.axes, *leaning)
@@ -254,7 +255,8 @@ class NearRows:
         known = self.known
         E, J = self._sampled(Q)
         value, near = self._values(Q, E, J)
-        jacobian = middle = Interval.ball(J, np.broadcast_to(known.small[:, None], J.shape))
+        off = known.off if len(J) == 1 else np.broadcast_to(known.off, J.shape)
+        jacobian = middle = Interval.ball(J, off)
         around = _Around(self, Q, np.abs(value) + near, J)
         if size is not None:
             insist(size <= around.largest, "a ball in which a logarithm, or what slides, may be too far")
@@ -276,11 +278,18 @@ class NearRows:
             x[:, space.vector_v] = np.abs(Q[:, space.vector_q])
             size[:, known.straight] += 2.0 * (applied(np.abs(J[:, known.straight]), x) + known.shift)
         near = rounded_up(known.rounding + 8.0 * (space.nv + 8) * UNIT * size)
+        return base + E, np.where(self._exact & (E == 0.0), 0.0, near) if known.locked else near
+
+    @cached_property
+    def _exact(self) -> BoolVector:
+        """(m,), or (n, m): rows of locked joints that subtract nothing but zeros."""
+        known, points, owners = self.known, self._rows.points, self._rows.owners
+        found = np.broadcast_to(known.samples.base == 0.0, (*points[0].shape[:-1], len(known.bends))).copy()
+        found &= known.small == 0.0
         for i, numbers in known.locked.items():
-            none = (self._rows.points[i] == 0.0)[..., self._rows.owners[i].rows.mask] & (base[numbers] == 0.0)
-            exact = (E[:, numbers] == 0.0) & none
-            near[:, numbers] = np.where(exact, 0.0, near[:, numbers])
-        return base + E, near
+            if any(points[i].ravel().tolist()):
+                found[..., numbers] &= points[i][..., owners[i].rows.mask] == 0.0
+        return found
 
     def _sampled(self, Q: Matrix) -> tuple[Matrix, Matrix]:
         """Errors (n, m) and Jacobians (n, m, nv)."""

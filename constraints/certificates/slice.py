@@ -70,9 +70,9 @@ class Slice(NamedTuple):
         else:  # one routine instead of three; on boxes the basis of a triangle, which has more zeros, proves more
             across, values, along = np.linalg.svd(every, full_matrices=False)
             basis = np.swapaxes(along, -2, -1)
-        full = values[..., -1] > LEAST_PIVOT * np.maximum(values[..., 0], 1e-300)
-        full &= values.shape[-1] == len(played)
-        for J in every.reshape(-1, *every.shape[-2:])[~full.reshape(-1)]:
+        most, least = values[..., 0], values[..., -1]
+        full = (least > LEAST_PIVOT * np.maximum(most, 1e-300)) & (values.shape[-1] == len(played))
+        for J in () if full.all() else every.reshape(-1, *every.shape[-2:])[~full.reshape(-1)]:
             keep, others = _independent(J)
             if len(others) and leading:
                 none, infinite = np.zeros((*leading, 0, 0)), np.full(leading, np.inf)
@@ -82,12 +82,12 @@ class Slice(NamedTuple):
                 return found._replace(dependent=np.sort(np.concatenate([played[others], found.dependent])))
         if held.any():
             basis = np.where(held[..., None], 0.0, basis)
-        most, least = values[..., 0], values[..., -1]
-        condition = np.where(least > 0.0, most / np.where(least > 0.0, least, 1.0), np.inf)[()]
+        values = np.maximum(values, 1e-280)
+        condition = most / values[..., -1]
         if across is None:
             inverse = np.asarray(np.linalg.inv(every @ basis), dtype=np.float64)
         else:
-            inverse = np.swapaxes(across / np.maximum(values, 1e-300)[..., None, :], -2, -1)
+            inverse = np.swapaxes(across / values[..., None, :], -2, -1)
         return Slice(played, played[:0], basis, inverse, condition)
 
     def box(self, space: Space, center: Vector, size: Any) -> TangentBox:
@@ -203,10 +203,12 @@ class Moves(NamedTuple):
             q, center: from, to (nq,).
             basis: B (nv, n).
         """
+        if space.is_flat:
+            return Moves(rounded_up(np.abs(center - q)), np.abs(basis))
         displaced = [rounded_up(np.abs(center[..., space.vector_q] - q[..., space.vector_q]))]
         spread = [np.abs(basis[..., space.vector_v, :])]
         for leaf in space.leaves():
-            if leaf.space.atoms not in _PARTS:
+            if leaf.space.is_flat:
                 continue
             difference = each_of(leaf.space.difference, q[..., leaf.q], center[..., leaf.q])
             size = 1.0 + np.abs(center[..., leaf.q]).max(axis=-1)
