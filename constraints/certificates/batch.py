@@ -245,9 +245,9 @@ class _Together:
                 self._keep(look)
             elif left == LOOKS - 1 and self.rounds == ROUNDS_TOGETHER:
                 self._hold_on_bounds(look)
-            settled = self.played & look.settled(self.target, self.held)
-            self.settled = settled[0]
-            if settled.any():
+            if self.near is None or self.near.known.locked:
+                settled = self.played & look.settled(self.target, self.held)
+                self.settled = settled[0]
                 self.fits &= (settled == self.settled).all(axis=1)
             self.at = Slice.of(look, np.flatnonzero(self.played & ~self.settled), self.held)
             if len(self.at.dependent):

@@ -261,7 +261,7 @@ class NearRows:
         if size is not None:
             insist(size <= around.largest, "a ball in which a logarithm, or what slides, may be too far")
             jacobian = Interval.around(J, rounded_up(known.bends * size[:, None] + known.small)[..., None])
-        return RowsOn(Interval(value - near, value + near), jacobian, lambda: Bend(middle, middle), around)
+        return RowsOn(Interval.ball(value, near), jacobian, lambda: Bend(middle, middle), around)
 
     def rate(self, C: Matrix, chosen: Indices) -> Any:
         """As of `KnownRows`; that of the last C is kept."""

@@ -15,7 +15,7 @@ from liegroups.unit_blocks import plain_entries
 
 from ..functions.enclosures.box import TangentBox
 from ..functions.enclosures.group_bounds import OF_MAPS
-from ..functions.enclosures.interval import UNIT, Interval, applied, rounded_up
+from ..functions.enclosures.interval import LARGEST, UNIT, Interval, applied, rounded_up
 from ..problem.problem import Problem
 from .check import Premises, lengths
 from .rows import ProblemRows, RowsOn
@@ -325,4 +325,4 @@ _BOUNDED: WeakKeyDictionary[Problem, _Bounded] = WeakKeyDictionary()
 
 def rounded_down(x: Vector) -> Vector:
     """Rounded differences, down; a difference of zero is exact."""
-    return np.where(x == 0.0, 0.0, np.nextafter(np.minimum(x, np.finfo(np.float64).max), -np.inf))
+    return np.where(x == 0.0, 0.0, np.nextafter(np.minimum(x, LARGEST), -np.inf))
