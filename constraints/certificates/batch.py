@@ -184,7 +184,7 @@ class _Together:
     ) -> None:
         self.rows, self.near, self.radius, self.space = rows, near, radius, rows.problem.space
         self.Q, self.held, self.active, self.target, self.rounds = Q, ends.held, ends.active[0], ends.target[0], rounds
-        self.played, self.settled = rows.equalities | self.active, self.active
+        self.played, self.settled = rows.equalities | self.active, np.zeros(len(self.active), dtype=np.bool_)
         self.spans = not self.played.all()
         self.centers = each_of(self.space.normalize, Q) if self.space.unit_blocks else Q.copy()
         at, bounds = self.space.vector_q, rows.problem.bounds
@@ -353,8 +353,8 @@ class _Together:
                 self._hold(i, row & is_low, row & ~is_low)
 
     def _at_ends(self, found: dict[int, Certificate]) -> dict[int, Certificate]:
-        """What is proved of the others, where more is held."""
-        new = (self.ends.held & ~self.held).any(axis=1) | (self.ends.active & ~self.active).any(axis=1)
+        """What is proved of the others, where more is held; or less, of what is held because it is on a bound."""
+        new = (self.ends.held != self.held).any(axis=1) | (self.ends.active & ~self.active).any(axis=1)
         groups, proved = dict[bytes, list[int]](), dict[int, Certificate]()
         for i in np.flatnonzero(new).tolist():
             if i not in found:

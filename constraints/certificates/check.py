@@ -78,22 +78,26 @@ def raised(x: Any) -> Any:
 
 def contraction(numbers: Premises) -> tuple[Any, Any]:
     r""":math:`\alpha` and :math:`\beta` of the theorem, rounded up."""
-    C = numbers.preconditioner
+    C = np.abs(numbers.preconditioner)
     n = C.shape[-1]
-    gamma, one = 2.0 * (n + 3) * UNIT, np.eye(n, n + 1)
-    lower = np.concatenate([numbers.jacobian_lower, numbers.residual_lower[..., None]], axis=-1)
-    upper = np.concatenate([numbers.jacobian_upper, numbers.residual_upper[..., None]], axis=-1)
-    middle = lower + 0.5 * (upper - lower)
-    radius = np.nextafter(np.maximum(upper - middle, middle - lower), np.inf)
-    off = np.abs(one - C @ middle) + raised(np.abs(C) @ (radius + gamma * np.abs(middle)) + gamma * one)
-    squares = (off * off).sum(axis=-2)
-    alpha, beta = np.sqrt(squares[..., n]), np.sqrt(squares[..., :n].sum(axis=-1))
-    return raised(alpha), raised(beta + numbers.variation)
+    gamma = 2.0 * (n + 3) * UNIT
+    middle, radius = (x[..., None] for x in _halves(numbers.residual_lower, numbers.residual_upper))
+    alpha = np.abs(numbers.preconditioner @ middle) + raised(C @ (radius + gamma * np.abs(middle)))
+    middle, radius = _halves(numbers.jacobian_lower, numbers.jacobian_upper)
+    off = np.abs(np.eye(n) - numbers.preconditioner @ middle)
+    beta = off + raised(C @ (radius + gamma * np.abs(middle)) + gamma * np.eye(n))
+    return raised(lengths(alpha[..., 0])), raised(np.sqrt((beta * beta).sum(axis=(-2, -1))) + numbers.variation)
 
 
 def lengths(rows: Any) -> Any:
     """Euclidean norms of rows, before they are raised."""
     return np.sqrt((rows * rows).sum(axis=-1))
+
+
+def _halves(lower: Any, upper: Any) -> tuple[Any, Any]:
+    """A number near the middle, and what is at least the distance to both ends."""
+    middle = lower + 0.5 * (upper - lower)
+    return middle, np.nextafter(np.maximum(upper - middle, middle - lower), np.inf)
 
 
 def within(alpha: Any, beta: Any) -> Any:
