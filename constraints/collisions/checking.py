@@ -24,6 +24,8 @@ from .solids import CollisionSolid, geometry_moved, geometry_of, geometry_of_hul
 
 HULLS_APART = 1e-5
 """Distance [m], beyond the margin of a pair, from which the convex hulls of its meshes say that they are free."""
+MARGIN_MET = 1e-5
+"""Distance [m] of two meshes from their margin from which it says whether they keep it: nearer, coal is asked so."""
 GJK_TOLERANCE = 1e-9
 """Of coal's search for a common point. At its own 1e-6 it misses some boxes that overlap by centimetres."""
 
@@ -278,7 +280,7 @@ class Checker:
         """
         memory = self._pool.take()
         self._place(memory, q)
-        apart = not _within(self.geometry, memory.solids, pair, more)
+        apart = not self._within(memory, pair, more)[0]
         self._pool.give(memory)
         return apart
 
@@ -286,7 +288,26 @@ class Checker:
         """Whether a pair collides, where the solids are placed."""
         if pair in self._hulls.pairs and not self._hulls_within(memory.hulls, pair, 0.0):
             return False
-        return bool(pin.computeCollision(self.geometry, memory.solids, pair))
+        return self._within(memory, pair, 0.0)[0]
+
+    def _within(self, memory: CoalMemory, pair: int, *more: float) -> list[bool]:
+        """Whether the solids of a pair are no farther apart than the margin and each of some distances.
+
+        Two meshes are first asked whether they overlap, then for their distance. That they are farther apart than a
+        margin takes coal 1 to 60 ms, and the distance 0.7: for a margin it looks at all boxes that are nearer.
+        """
+        data = memory.solids
+        margin = data.collisionRequests[pair].security_margin
+        if pair not in self._hulls.of_meshes or not margin + min(more) > 0.0:
+            return [_within(self.geometry, data, pair, each) for each in more]
+        if _within(self.geometry, data, pair, -margin):
+            return [True] * len(more)
+        beyond = pin.computeDistance(self.geometry, data, pair).min_distance - margin
+        sure = [abs(beyond - each) > MARGIN_MET for each in more]
+        return [
+            beyond < each if is_sure else _within(self.geometry, data, pair, each)
+            for each, is_sure in zip(more, sure, strict=True)
+        ]
 
     def _hulls_within(self, data: Any, pair: int, more: float) -> bool:
         """Whether hulls are no farther apart than the margin and a distance; of two meshes also those of parts."""
@@ -317,9 +338,8 @@ class Checker:
                 return False, False
             if not self._hulls_within(memory.hulls, pair, 0.0):
                 return True, False
-        if not _within(self.geometry, memory.solids, pair, more):
-            return False, False
-        return True, bool(pin.computeCollision(self.geometry, memory.solids, pair))
+        near, met = self._within(memory, pair, more, 0.0)
+        return near, met
 
     def _place(self, memory: CoalMemory, q: Vector) -> None:
         pin.updateGeometryPlacements(self._model, memory.data, self.geometry, memory.solids, q)
@@ -342,7 +362,7 @@ class Checker:
         for q in Q:
             if left:
                 self._place(memory, q)
-                left = [k for k in left if pin.computeCollision(self.geometry, memory.solids, k)]
+                left = [k for k in left if self._within(memory, k, 0.0)[0]]
         self._pool.give(memory)
         return left
 
