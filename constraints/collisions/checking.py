@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from importlib import import_module
-from itertools import islice, product
+from itertools import islice
 from typing import Any, NamedTuple, final
 
 import numpy as np
@@ -18,6 +18,7 @@ from ..solvers.division import MovedSolids
 from ..solvers.growth import Doubts
 from ..solvers.projection.engines import USUAL
 from ..workspace import Pool
+from .hulls import PlacedMesh
 from .motion import CarriedSolids, JointMotions, Reaches
 from .pairs import IndexPair
 from .solids import CollisionSolid, geometry_moved, geometry_of, geometry_of_hulls
@@ -293,14 +294,17 @@ class Checker:
     def _within(self, memory: CoalMemory, pair: int, *more: float) -> list[bool]:
         """Whether the solids of a pair are no farther apart than the margin and each of some distances.
 
-        Two meshes are first asked whether they overlap, then for their distance. That they are farther apart than a
-        margin takes coal 1 to 60 ms, and the distance 0.7: for a margin it looks at all boxes that are nearer.
+        Two meshes are first asked whether they overlap, then for a bound of their distance, and for the distance. That
+        they are farther apart than a margin takes coal 1 to 60 ms, the distance 0.7 ms, the bound 0.1 ms.
         """
         data = memory.solids
         margin = data.collisionRequests[pair].security_margin
         if pair not in self._hulls.of_meshes or not margin + min(more) > 0.0:
             return [_within(self.geometry, data, pair, each) for each in more]
         if _within(self.geometry, data, pair, -margin):
+            return [True] * len(more)
+        a, b = self._placed(memory.hulls, pair)
+        if a.most_apart(b) - margin < min(more) - MARGIN_MET:
             return [True] * len(more)
         beyond = pin.computeDistance(self.geometry, data, pair).min_distance - margin
         sure = [abs(beyond - each) > MARGIN_MET for each in more]
@@ -316,14 +320,20 @@ class Checker:
             return False
         if pair not in hulls.of_meshes:
             return True
-        coal, request, ends = import_module("coal"), data.collisionRequests[pair], hulls.of_meshes[pair]
-        at_a, at_b = (coal.Transform3s(data.oMg[n].rotation, data.oMg[n].translation) for n in ends)
-        parts = product(*(self._solids[n].body.parts for n in ends))
+        request, (a, b) = data.collisionRequests[pair], self._placed(data, pair)
         margin = request.security_margin
         request.security_margin = margin + more
-        near = any(coal.collide(a, at_a, b, at_b, request, coal.CollisionResult()) for a, b in parts)
+        near = a.parts_within(b, request)
         request.security_margin = margin
         return near
+
+    def _placed(self, data: Any, pair: int) -> list[PlacedMesh]:
+        """The two meshes of a pair, where hulls are."""
+        coal: Any = import_module("coal")
+        ends = [(self._solids[n].body, data.oMg[n]) for n in self._hulls.of_meshes[pair]]
+        return [
+            PlacedMesh(body.geometry, body.parts, coal.Transform3s(at.rotation, at.translation)) for body, at in ends
+        ]
 
     def _looked_at(self, memory: CoalMemory, pair: int, more: float) -> tuple[bool, bool]:
         """Whether a pair, or the hulls of its meshes, may be nearer than its margin and a distance; whether it meets.

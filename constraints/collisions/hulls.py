@@ -1,10 +1,11 @@
-"""Convex hulls of meshes, and of their parts: where they are apart, what is in them is apart."""
+"""Convex hulls of meshes, and of their parts: where they are apart, what is in them is apart, and how far at most."""
 
 from __future__ import annotations
 
 from functools import cached_property
 from importlib import import_module
-from typing import Any, final
+from itertools import product
+from typing import Any, NamedTuple, final
 
 import numpy as np
 from scipy.spatial import ConvexHull, QhullError
@@ -16,6 +17,9 @@ PARTS = 4
 
 CUTS = (0.25, 0.5, 0.75)
 """Of the extent along the longest axis: where a part may be cut."""
+
+GRAIN = 1e-9
+"""Radius [m] of the balls that stand for points."""
 
 
 def hull_of(solid: Any) -> Any:
@@ -47,6 +51,47 @@ def parts_of(mesh: Any) -> tuple[Any, ...]:
             break
         parts += [_Part(points, half) for half in parts.pop().cut[1]]
     return tuple(_convex(_corners(points, part.triangles)) for part in parts)
+
+
+class PlacedMesh(NamedTuple):
+    """A mesh somewhere.
+
+    Attributes:
+        mesh: of coal.
+        parts: as of `parts_of`.
+        at: where, of coal.
+    """
+
+    mesh: Any
+    parts: tuple[Any, ...]
+    at: Any
+
+    def parts_within(self, other: PlacedMesh, request: Any) -> bool:
+        """Whether parts of both collide, by a request of coal."""
+        coal: Any = import_module("coal")
+        pairs = product(self.parts, other.parts)
+        return any(coal.collide(a, self.at, b, other.at, request, coal.CollisionResult()) for a, b in pairs)
+
+    def most_apart(self, other: PlacedMesh) -> float:
+        r"""At least the distance of both meshes [m]; infinite where parts overlap.
+
+        For any points a and b the distance is at most :math:`|a - b| + d(a, A) + d(b, B)`. They are taken where parts
+        are nearest to each other: mostly on the meshes.
+        """
+        coal: Any = import_module("coal")
+        request, nearest = coal.DistanceRequest(), coal.DistanceResult()
+        for a, b in product(self.parts, other.parts):
+            found = coal.DistanceResult()
+            if coal.distance(a, self.at, b, other.at, request, found) < nearest.min_distance:
+                nearest = found
+        if nearest.min_distance <= 0.0:
+            return np.inf
+        length, ball = 0.0, coal.Sphere(GRAIN)
+        points = np.array(nearest.getNearestPoint1()), np.array(nearest.getNearestPoint2())
+        for point, placed in zip(points, (self, other), strict=True):
+            here, found = coal.Transform3s(np.eye(3), point), coal.DistanceResult()
+            length += max(coal.distance(ball, here, placed.mesh, placed.at, request, found), 0.0) + GRAIN
+        return length + float(np.linalg.norm(points[0] - points[1]))
 
 
 @final

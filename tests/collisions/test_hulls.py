@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +15,9 @@ from scipy.spatial import ConvexHull
 
 from constraints import Base, Part, Robot
 from constraints.collisions import CollisionModel, checking
-from constraints.collisions.hulls import PARTS, parts_of
+from constraints.collisions.hulls import PARTS, PlacedMesh, parts_of
 
+coal: Any = import_module("coal")
 BOX = np.array([[x, y, z] for x in (-0.5, 0.5) for y in (-0.5, 0.5) for z in (-0.5, 0.5)])
 SIDES = ConvexHull(BOX).simplices
 
@@ -99,3 +101,67 @@ def test_verdicts_of_two_clamps_are_those_of_plain_coal(
     assert model.is_free_batch(Q).tolist() == free
     doubted = np.unique(checker._packed.in_doubt(Q)[:, 0])  # pyright: ignore[reportPrivateUsage]
     assert sum(asked) < 0.75 * len(doubted)
+
+
+def placements(rng: np.random.Generator) -> list[Any]:
+    """Two of coal."""
+    turns = [pin.Quaternion(*rng.standard_normal(4)).normalized().matrix() for _ in "ab"]
+    return [coal.Transform3s(turn, rng.uniform(-0.5, 0.5, 3)) for turn in turns]
+
+
+@pytest.mark.parametrize("solid", ["rock", "bracket"])
+def test_the_bound_of_a_distance_is_above_it_and_mostly_near(solid: str) -> None:
+    """Coal's own distance of the meshes; no bound is given where parts overlap."""
+    rng = np.random.default_rng(3)
+    shape = mesh(*BRACKET) if solid == "bracket" else rock(rng)
+    parts, over = parts_of(shape), list[float]()
+    for _ in range(300):
+        a, b = (PlacedMesh(shape, parts, at) for at in placements(rng))
+        most = a.most_apart(b)
+        least = coal.distance(shape, a.at, shape, b.at, coal.DistanceRequest(), coal.DistanceResult())
+        if np.isfinite(most):
+            over.append(most - least)
+        elif solid == "rock":
+            assert least <= 1e-9
+    assert len(over) > 150
+    assert min(over) >= -1e-9
+    assert np.quantile(over, 0.75) < 1e-6
+
+
+@pytest.mark.parametrize("margin", [-0.01, 0.0, 0.02])
+@pytest.mark.parametrize("more", [0.0, 0.003, 0.05, 0.4])
+def test_what_is_near_is_what_plain_coal_says(margin: float, more: float, tmp_path: Path) -> None:
+    model, rng = clamps(tmp_path, margin), np.random.default_rng(8)
+    checker, robot = model.checker, model.robot
+    plain, wider = (checking.data_of(checker.geometry, [m]) for m in (margin, margin + more))
+    data, answers = robot.model.createData(), list[tuple[bool, bool]]()
+    for _ in range(150):
+        q = robot.space.random(rng)
+        q[:3], q[7:10] = 0.0, rng.uniform(-0.5, 0.5, 3)
+        met, near = (pin.computeCollisions(robot.model, data, checker.geometry, of, q, True) for of in (plain, wider))
+        found = checker.near(q[None], np.array([[more]]))
+        assert found.met.any() == met
+        assert len(found.rows) >= near
+        assert checker.are_apart(q, 0, more) != near
+        answers.append((met, near))
+    assert 10 < sum(met for met, _ in answers) < 140
+    assert more < 0.05 or any(near and not met for met, near in answers)
+
+
+def test_meshes_are_seldom_asked_for_a_margin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Coal takes long over it where they are apart."""
+    model, rng, asked = clamps(tmp_path, 0.02), np.random.default_rng(6), list[float]()
+    checker, right = model.checker, pin.computeCollision
+
+    def counted(geometry: Any, data: Any, pair: int) -> bool:
+        if geometry is checker.geometry:
+            asked.append(data.collisionRequests[pair].security_margin)
+        return right(geometry, data, pair)
+
+    monkeypatch.setattr(pin, "computeCollision", counted)
+    for _ in range(200):
+        q = model.robot.space.random(rng)
+        q[:3], q[7:10] = 0.0, rng.uniform(-0.4, 0.4, 3)
+        model.is_free(q)
+    assert len(asked) > 50
+    assert set(asked) == {0.0}
