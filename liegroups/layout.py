@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .arrays import Indices, Vector
+from .arrays import Indices, Matrix, Vector
 from .errors import DuplicateNameError
 from .frozen import read_only
 
@@ -149,6 +149,14 @@ class Layout:
     def leaves(self) -> tuple[Factor, ...]:
         """Factors of factors, down to single groups, with places in this layout and names joined by dots."""
         return self._leaves
+
+    @cached_property
+    def unit_columns(self) -> Matrix:
+        """Ones (nq, blocks) where an entry is part of a unit block: squares of q times these are squared norms."""
+        columns = np.zeros((self.neutral.size, len(self.unit_blocks)))
+        for k, block in enumerate(self.unit_blocks):
+            columns[block, k] = 1.0
+        return columns
 
     @cached_property
     def _leaves(self) -> tuple[Factor, ...]:

@@ -231,8 +231,7 @@ class Checker:
             doubts: rows (row of Q, number of the pair), those of a row after each other.
         """
         verdicts, memory, last = np.ones(len(Q), dtype=np.bool_), self._pool.take(), -1
-        slow = self._hulls.of_meshes
-        for n, pair in sorted(doubts.tolist(), key=lambda doubt: (doubt[0], doubt[1] in slow)):
+        for n, pair in self._quick_first(doubts):
             if verdicts[n]:
                 if n != last:
                     self._place(memory, Q[n])
@@ -357,14 +356,21 @@ class Checker:
             pin.updateGeometryPlacements(self._model, memory.data, self._hulls.geometry, memory.hulls)
 
     def met(self, q: Vector, most: int | None = None) -> list[int]:
-        """Numbers of the pairs that collide at a configuration (nq,); the first ones, where not all are asked."""
+        """Numbers of the pairs that collide at a configuration (nq,); some of them, where not all are asked."""
         packed = self._packed
-        doubts = range(len(self._margins)) if packed is None else packed.in_doubt(q[None])[:, 1].tolist()
+        if packed is None and most is not None and self.free(q[None])[0]:
+            return []
+        doubts = np.argwhere(np.ones((1, len(self._margins)))) if packed is None else packed.in_doubt(q[None])
         memory = self._pool.take()
         self._place(memory, q)
-        met = list(islice((k for k in doubts if self._meets(memory, k)), most))
+        met = list(islice((k for _, k in self._quick_first(doubts) if self._meets(memory, k)), most))
         self._pool.give(memory)
-        return met
+        return sorted(met)
+
+    def _quick_first(self, doubts: Indices) -> list[tuple[int, int]]:
+        """Row by row, pairs of two meshes after all others."""
+        slow = self._hulls.of_meshes
+        return sorted(doubts.tolist(), key=lambda doubt: (doubt[0], doubt[1] in slow))
 
     def always_met(self, Q: Matrix) -> list[int]:
         """Numbers of the pairs that collide at each of some configurations (n, nq)."""

@@ -42,7 +42,7 @@ class TargetConfiguration(Result):
             one that is satisfied already has the projection of the one before. If no leaf was found that may be
             chosen: the last projection onto the condition of the level-set transition, alone.
         attempts: number of guesses.
-        on_leaf: whether the last configuration is on the chosen leaf; true for a transition that chooses none.
+        on_leaf: whether the end is reached, on the chosen leaf; true for a transition that chooses none.
         off: why what was found is no target, in words: of a transition that was made by hand, whose paths cannot start
             there, or whose constraints hold where its states do not; else empty.
     """
@@ -171,8 +171,9 @@ class Search:
 
     def succeeds(self, plan: TransitionPlan, attempts: int, memory: GraphMemory) -> bool:
         """Whether the last attempt has found the target. Keeps what has got furthest; where two did, the first."""
-        on_leaf = self.leaf is None or plan.is_on_leaf(self.here, self.leaf, memory)
-        succeeds, off = on_leaf and self.goes_on and len(self.done) == len(plan.steps), ""
+        at_end = self.goes_on and len(self.done) == len(plan.steps)
+        on_leaf = self.leaf is None or (at_end and plan.is_on_leaf(self.here, self.leaf, memory))
+        succeeds, off = on_leaf and at_end, ""
         if succeeds and plan.doubts is not None:
             off = plan.doubts.found_in(self.start, [each.q for each in self.done], memory)
             succeeds = not off

@@ -223,8 +223,9 @@ class Attempts:
         parts = tuple(zip(transition.inner or (transition,), target.waypoints, strict=True))
         for part, point in parts:
             model = self._model(part)
-            if model is not None and not model.is_free(point):
-                self.refusals.add(part, in_words(model.collisions(point, 1)))
+            met = () if model is None else model.collisions(point, 1)
+            if met:
+                self.refusals.add(part, in_words(met))
                 return None
         motions = list[Leg]()
         for part, point in parts:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import cos, pi, sin
 from typing import NamedTuple, final
 
 import numpy as np
@@ -43,11 +44,11 @@ class _Floor(NamedTuple):
 
     def pose(self, rng: np.random.Generator) -> Vector:
         """A pose (7,) of the object, standing somewhere on the floor, uniform in it, turned anyhow."""
-        corner, a, b = self.fan[np.searchsorted(self.shares, rng.random(), side="right")]
-        u, v = sorted(rng.uniform(size=2))
-        turn = 0.5 * rng.uniform(-np.pi, np.pi)
-        y, z = u * a + (v - u) * b + (1.0 - v) * corner
-        there = pin.XYZQUATToSE3(np.array([0.0, y, z, np.sin(turn), 0.0, 0.0, np.cos(turn)]))
+        share, u, v, turn = rng.random(4).tolist()
+        corner, a, b = self.fan[self.shares.searchsorted(share, side="right")]
+        u, v, turn = min(u, v), max(u, v), 0.5 * (2.0 * pi * turn - pi)
+        y, z = (u * a + (v - u) * b + (1.0 - v) * corner).tolist()
+        there = pin.XYZQUATToSE3(np.array([0.0, y, z, sin(turn), 0.0, 0.0, cos(turn)]))
         return np.asarray(pin.SE3ToXYZQUAT(self.above * there * self.object))
 
 

@@ -116,10 +116,10 @@ class LeafOfProblem:
 
     def free(self, Q: Matrix) -> BoolVector:
         """Whether configurations (n, nq) are free of collisions."""
-        if self.collisions is None:
+        if self.checker is None:
             return np.ones(len(Q), dtype=np.bool_)
         self.counts.checks += len(Q)
-        return self.collisions.is_free_batch(Q)
+        return self.checker.free(Q)
 
     def projected(self, Q: Matrix) -> tuple[Matrix, BoolVector]:
         """Configurations (n, nq) put onto the leaf, and which ones were."""
