@@ -187,8 +187,8 @@ class KnownRows:
         h, of_each = self.bent.bend, self.bent.of_each if len(chosen) == len(self.bends) else self.bent.of_each[chosen]
         if not len(h) or not len(chosen):
             return np.zeros(C.shape[:-2])[()]
-        each = np.sqrt(np.einsum("...ij,...ij->...j", C, C) @ of_each)
-        weights = np.sqrt(h / np.maximum(each, 1e-300)) @ of_each.T
+        each = np.maximum(np.sqrt(np.einsum("...ij,...ij->...j", C, C) @ of_each), 1e-150)
+        weights = np.sqrt(h / each) @ of_each.T
         return rounded_up(norm_bound(C * weights[..., None, :]) * np.sqrt(each @ h))
 
 
