@@ -161,7 +161,9 @@ def _shortened(
         for piece in going:
             if not clock.is_over:
                 piece.round(rng)
-        going = [piece for piece in going if not (piece.is_still or clock.is_over)]
+        going = [piece for piece in going if not clock.is_over and (not piece.is_still or piece.went_back())]
+    for piece in pieces.values():
+        piece.went_back()
     return _joined(path, pieces)
 
 
@@ -233,8 +235,9 @@ class _Shortened:
         self._given, self._problem = piece, piece.problem
         self._leaf = LeafOfProblem(piece.projector, rhs, collisions)
         self._edges, self._joints = EdgeJudge(self._leaf), _joints(piece)
-        self.rounds = self.taken = self._still = 0
+        self.rounds = self.taken = self._still = self._back = 0
         self._put(piece.samples)
+        self._since_free = [(piece.samples, 0)]
 
     def _put(self, samples: Matrix) -> None:
         self._q = samples
@@ -250,12 +253,32 @@ class _Shortened:
 
     @property
     def piece(self) -> Piece:
-        """The piece, as short as it is; as it was given, where a collision is found that the rounds did not see."""
-        if not self.taken:
-            return self._given
-        after = self._edges.path(self._q)
-        seen = self._edges.met(after) is None or self._edges.met(Path((self._given,))) is not None
-        return after.pieces[0] if seen else self._given
+        """The piece, as short as it is."""
+        return self._edges.path(self._q).pieces[0] if self.taken else self._given
+
+    def went_back(self) -> bool:
+        """Go back to a path that is free, where a collision is found that the rounds did not see; whether to go on.
+
+        It is looked for by halves, among the paths since the last one that was free. From then on each shortcut is
+        looked at as closely. Where the path that was given collides itself, what came of it is taken.
+        """
+        paths = self._since_free
+        if len(paths) == 1 or self._is_free(self._q):
+            self._since_free = paths[-1:]
+            return False
+        if paths[0][1] == 0 and self._edges.met(Path((self._given,))) is not None:
+            return False
+        free, high = 0, len(paths) - 1
+        while high - free > 1:
+            middle = (free + high) // 2
+            free, high = (middle, high) if self._is_free(paths[middle][0]) else (free, middle)
+        samples, self.taken = paths[free]
+        self._put(samples)
+        self._since_free, self._still, self._back = paths[free : free + 1], 0, self._back + 1
+        return self._back == 1
+
+    def _is_free(self, samples: Matrix) -> bool:
+        return self._edges.met(self._edges.path(samples)) is None
 
     def round(self, rng: np.random.Generator) -> None:
         """Try some shortcuts, and take those that gain most and do not overlap."""
@@ -326,7 +349,11 @@ class _Shortened:
         laid = laid.only(~halved.lost)
         laid = laid.only(self._gains(laid) > 0.0)
         inside = np.flatnonzero(laid.owners[:-1] == laid.owners[1:])
-        return laid.without(inside[~self._edges.free_between(laid.nodes[inside], laid.nodes[inside + 1])])
+        free = laid.without(inside[~self._edges.free_between(laid.nodes[inside], laid.nodes[inside + 1])])
+        if not self._back:
+            return free
+        each = (free.nodes[free.owners == k] for k in range(len(free.first)))
+        return free.only(np.array([self._is_free(nodes) for nodes in each], dtype=np.bool_))
 
     def _take(self, shortcuts: _Shortcuts) -> None:
         """Put shortcuts, which do not overlap, into the path."""
@@ -338,6 +365,7 @@ class _Shortened:
             at = int(shortcuts.last[k])
         self.taken += len(shortcuts.first)
         self._put(np.concatenate([*samples, self._q[at:]]))
+        self._since_free.append((self._q, self.taken))
 
 
 def _joints(piece: Piece) -> BoolVector:

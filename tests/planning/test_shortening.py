@@ -210,6 +210,23 @@ def test_between_its_nodes_every_one_of_the_shortcuts_is_looked_at() -> None:
     assert blind.first.tolist() == at[:-1].tolist()
 
 
+@pytest.mark.parametrize("seed", [1, 2])
+def test_what_is_gained_elsewhere_is_kept_where_a_shortcut_passes_something_thin(seed: int) -> None:
+    """Three hops of a grain; in the way of one is a sheet that none of the samples of a shortcut meets."""
+    robot = Robot.from_urdf("<robot name='grain'><link name='l'/></robot>", base=Base.FREE_FLYER)
+    up = [0.0, 0.0, 0.0, 1.0]
+    sheet = Shape("sheet", "Box", (1e-4, 2.0, 1.0), placement=[1.5078, 0.0, 0.0, *up])
+    model = CollisionModel(robot, [sheet, Shape("grain", "Sphere", (1e-4,), "l")])
+    problem = Problem(robot, [Implicit.equal(Position(robot, "l"), mask=[False, True, False], name="flat")])
+    path = bent(problem, np.array([[0.5 * i, 0.0, 0.6 * (i % 2), *up] for i in range(7)]))
+    assert model.first_collision(path) is None
+    after = shorten(path, rng=generator(seed), collisions=model, limits=FREELY)
+    assert model.first_collision(after, 2e-5) is None
+    assert after.length < 0.85 * path.length
+    through = shorten(path, rng=generator(seed), limits=FREELY)
+    assert model.first_collision(through, 2e-5) is not None
+
+
 def test_two_arms_that_hold_a_bar() -> None:
     robot = sample_two_arms()
     model: Any = robot.model
