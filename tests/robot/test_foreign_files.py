@@ -192,7 +192,8 @@ def test_what_is_no_tree_says_why() -> None:
         (more + joint.format("again", "base", "tip"), "link 'tip' has 2 parents, through the joints 'to_tip' "
          r"\(from 'arm'\) and 'again' \(from 'base'\): a loop"),
         (joint.format("back", "arm", "base"), "the joints form a cycle"),
-        ("<link name='b'/><link name='c'/>" + joint.format("bc", "b", "c") + joint.format("cb", "c", "b"), "one root"),
+        ("<link name='b'/><link name='c'/>" + joint.format("bc", "b", "c") + joint.format("cb", "c", "b"),
+         "the links 'b', 'c' form a cycle, to which none leads from the root 'base'"),
         (joint.format("self", "arm", "arm"), "it joins link 'arm' to itself"),
     ):  # fmt: skip
         with pytest.raises(FileError, match=words):

@@ -120,9 +120,10 @@ class UrdfGraph:
     @property
     def is_tree(self) -> bool:
         """Whether one link is the root and every other one the child of one joint, without a circle."""
-        return len(self.roots) == 1 and len(self.joints) == len(self.links) - 1 == len(self._below(self.roots[0]))
+        return len(self.roots) == 1 and len(self.joints) == len(self.links) - 1 == len(self.below(self.roots[0]))
 
-    def _below(self, root: str) -> set[str]:
+    def below(self, root: str) -> set[str]:
+        """The links that joints lead to from one."""
         children: dict[str, list[str]] = {}
         for joint in self.joints.values():
             children.setdefault(joint.parent, []).append(joint.child)
@@ -247,7 +248,7 @@ def check_is_tree(root: Element, path: str) -> None:
         if len(joints) > 1:
             raise FileError(path, _loop(link, joints))
     if graph.links and not graph.is_tree:
-        raise FileError(path, _no_tree(graph.roots))
+        raise FileError(path, _no_tree(graph))
 
 
 def listed(mistakes: Iterable[object]) -> str:
@@ -266,12 +267,20 @@ def _loop(link: str, joints: Sequence[UrdfJoint]) -> str:
     )
 
 
-def _no_tree(roots: Sequence[str]) -> str:
+def _no_tree(graph: UrdfGraph) -> str:
+    roots = graph.roots
+    if len(roots) == 1:
+        (root,), on = roots, graph.below(roots[0])
+        off = [link for link in graph.links if link != root and link not in on]
+        return f"the joints of the links {_some(off)} form a cycle, to which none leads from the root '{root}'"
     if roots:
-        names = ", ".join(f"'{root}'" for root in roots[:SEARCHED])
-        names += f" and {len(roots) - SEARCHED} more" if len(roots) > SEARCHED else ""
-        return f"the links {names} are not the child of any joint: expected one root, join the others to it"
+        return f"the links {_some(roots)} are not the child of any joint: expected one root, join the others to it"
     return "every link is the child of a joint: the joints form a cycle, expected one root"
+
+
+def _some(links: Sequence[str]) -> str:
+    names = ", ".join(f"'{link}'" for link in links[:SEARCHED])
+    return f"{names} and {len(links) - SEARCHED} more" if len(links) > SEARCHED else names
 
 
 def misspelt(root: Element) -> Iterator[Fault]:
