@@ -573,9 +573,10 @@ def test_collisions_are_looked_at_as_far_as_the_curve_may_be(monkeypatch: pytest
     path, looked = level_path(), dict[tuple[float, ...], float]()
     look = LegSearch._met  # pyright: ignore[reportPrivateUsage]
 
-    def seen(self: LegSearch, way: Way, i: int, far: float) -> str:
-        looked[tuple(way.middle[i])] = max(far, looked.get(tuple(way.middle[i]), 0.0))
-        return look(self, way, i, far)
+    def seen(self: LegSearch, ways: Way, far: np.ndarray) -> list[str]:
+        for q, most in zip(map(tuple, ways.middle), far.tolist(), strict=True):
+            looked[q] = max(most, looked.get(q, 0.0))
+        return look(self, ways, far)
 
     monkeypatch.setattr(LegSearch, "_met", seen)
     high = Shape("post", "Sphere", (0.02,), placement=[0.0, 0.0, 2.5, 0.0, 0.0, 0.0, 1.0])

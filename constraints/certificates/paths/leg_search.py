@@ -122,8 +122,7 @@ class LegSearch:
     @cached_property
     def _tubes(self) -> Tubes | None:
         """What proves legs by samples, where there are bounds for it."""
-        looked = self.collisions is not None  # the balls of samples are larger, and leave less room to what is near
-        if looked or self.piece.sides.constant is None or not len(self.rows.lower) or not self.rows.equalities.all():
+        if self.piece.sides.constant is None or not len(self.rows.lower) or not self.rows.equalities.all():
             return None
         try:
             return Tubes(self.rows, self.piece)
@@ -153,10 +152,10 @@ class LegSearch:
                     short = rooms.short(need) & np.isfinite(need)[:, None]
                     open_parts[which] = ~(clear & holds) & ~short.any(axis=1)
                     self.held |= held[which[clear & holds]].any(axis=0) & ~self.problem.frozen
-                    for i in np.flatnonzero(clear & holds).tolist():
+                    proved = np.flatnonzero(clear & holds)
+                    for i, met in zip(proved.tolist(), self._met(ways.some(proved), need[proved]), strict=True):
                         k = int(which[i])
-                        if not self._met(ways, i, float(need[i])):
-                            answers[new[k]] = Proof(some[k], legs, i, reach[i], float(need[i]))
+                        answers[new[k]] = NoLeg(met) if met else Proof(some[k], legs, i, reach[i], float(need[i]))
                     for i in np.flatnonzero(short.any(axis=1)).tolist():
                         k, on = int(which[i]), self._columns(rooms, short[i])
                         if len(on) and not held[k, on].any():
@@ -245,7 +244,7 @@ class LegSearch:
         again = part._replace(size=1.2 * need, tries=part.tries + 1)
         if need <= size:
             held = part.held.copy()
-            why = self._missed(tried, i, need, held) or self._met(tried.way, i, need)
+            why = self._missed(tried, i, need, held) or self._met(tried.way.some([i]), np.array([need]))[0]
             if not why:
                 self.held |= held & ~self.problem.frozen
                 return Proof(part, tried.legs, i, reach, need)
@@ -297,23 +296,27 @@ class LegSearch:
     def met(self, part: WayPart, far: float) -> str:
         """As `_met`, of a part that is proved."""
         way = Way.between(self.space, part.q0[None], part.q1[None], self.problem.frozen, np.array([far]))
-        return self._met(way, 0, far)
+        return self._met(way, np.array([far]))[0]
 
-    def _met(self, way: Way, i: int, far: float) -> str:
-        """The first pair that is not proved to be apart on the way and around it, in words."""
-        if self.collisions is None:
-            return ""
-        checker, q = self.collisions.checker, way.middle[i : i + 1]
-        D = np.abs(way.d[i]) + way.off[i] + far * way.moving
-        reaches = checker.carried.reaches_along(q, 2.0 * D[None])
-        bounds = MotionBounds(checker.carried, self.collisions.contents.margins, reaches)
-        more = bounds.within(D[None]) + OF_DISTANCES
-        near = checker.near(q, more)
-        for pair, met in zip(map(int, near.pairs), map(bool, near.met), strict=True):
-            if met or not checker.are_apart(q[0], pair, float(more[0, pair])):
-                a, b = self.collisions.pairs[pair]
-                return f"'{a}' {'collides with' if met else 'may meet'} '{b}'"
-        return ""
+    def _met(self, ways: Way, far: Vector) -> list[str]:
+        """Of each way the first pair that is not proved to be apart on it and around it, in words."""
+        said = [""] * len(far)
+        if self.collisions is None or not said:
+            return said
+        checker, D = self.collisions.checker, np.abs(ways.d) + ways.off + far[:, None] * ways.moving
+        reaches = checker.carried.reaches_along(ways.middle, 2.0 * D)
+        more = MotionBounds(checker.carried, self.collisions.contents.margins, reaches).within(D) + OF_DISTANCES
+        first = 0
+        while first < len(said):  # `near` looks at nothing behind the first collision
+            near = checker.near(ways.middle[first:], more[first:])
+            rows, pairs, hits = (x.tolist() for x in near)
+            for row, pair, met in zip(rows, pairs, hits, strict=True):
+                i = first + row
+                if not said[i] and (met or not checker.are_apart(ways.middle[i], pair, float(more[i, pair]))):
+                    a, b = self.collisions.pairs[pair]
+                    said[i] = f"'{a}' {'collides with' if met else 'may meet'} '{b}'"
+            first = first + rows[hits.index(True)] + 1 if True in hits else len(said)
+        return said
 
 
 def _clear(way: Way, legs: LegPremises, rooms: Rooms) -> tuple[list[LegReach], Vector, BoolVector]:
