@@ -56,7 +56,8 @@ def certify(
     By Krawczyk's form of Newton-Kantorovich's theorem on the rows in play, in the slice of what they see: by samples
     and bounds of slopes where they prove it, else with enclosures of all functions (`docs/certificates.md`). Newton's
     steps go from q to a centre first, so q may be off by some thresholds. A coordinate beyond a bound is put on it and
-    held there; an inequality that does not hold is held at its end.
+    held there, as one is that is on a bound, where that proves more; an inequality that does not hold is held at its
+    end.
 
     Args:
         problem: a problem; its optional last level does not count.
