@@ -48,7 +48,8 @@ def solids_of(
     Raises:
         FileError, ModelError, DuplicateError, UnknownFrameError, WrongObjectError: as `CollisionModel`.
     """
-    found = [solid for prefix, file in _files(urdfs).items() for solid in _of_urdf(robot, prefix, file, packages)]
+    files, meshes = _files(urdfs), dict[tuple[str, ...], CoveredGeometry]()
+    found = [solid for prefix, file in files.items() for solid in _of_urdf(robot, prefix, file, packages, meshes)]
     return extended(robot, found, shapes)
 
 
@@ -129,9 +130,16 @@ def _files(urdfs: Any) -> dict[str, Any]:
 
 
 def _of_urdf(
-    robot: Robot, prefix: str, source: str | os.PathLike[str], packages: tuple[str, ...]
+    robot: Robot,
+    prefix: str,
+    source: str | os.PathLike[str],
+    packages: tuple[str, ...],
+    meshes: dict[tuple[str, ...], CoveredGeometry],
 ) -> Iterator[CollisionSolid]:
-    """The collision geometry of a file, each solid on the frame of the robot that has its link's name."""
+    """The collision geometry of a file, each solid on the frame of the robot that has its link's name.
+
+    Meshes of one file and scale are one body, which has one cover.
+    """
     part, read = _geometry_of(source, packages)
     for solid in read.geometryObjects:
         link: Any = part.frames[solid.parentFrame]
@@ -139,6 +147,8 @@ def _of_urdf(
         placement = frame.placement * link.placement.actInv(solid.placement)
         name = f"{prefix}/{solid.name}" if prefix else str(solid.name)
         body = CoveredGeometry(solid.geometry)
+        if type(solid.geometry).__name__.startswith("BVHModel"):
+            body = meshes.setdefault((solid.meshPath, *map(str, solid.meshScale)), body)
         yield _asked(robot, CollisionSolid(name, frame.name, frame.joint, placement, body))
 
 

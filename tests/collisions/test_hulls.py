@@ -165,3 +165,15 @@ def test_meshes_are_seldom_asked_for_a_margin(tmp_path: Path, monkeypatch: pytes
         model.is_free(q)
     assert len(asked) > 50
     assert set(asked) == {0.0}
+
+
+def test_a_mesh_that_is_there_twice_has_one_cover_and_one_of_another_scale_its_own(tmp_path: Path) -> None:
+    model = clamps(tmp_path, 0.0)
+    twice = [solid.body for solid in model.checker._solids]  # pyright: ignore[reportPrivateUsage]
+    assert twice[0] is twice[1]
+    file = str(tmp_path / "clamp.obj")
+    meshes = (f"<collision><geometry><mesh filename='{file}' scale='{k} 1 1'/></geometry></collision>" for k in (1, 2))
+    urdf = BODY.replace("/>", f">{''.join(meshes)}</link>", 1)
+    body = Robot.from_urdf(urdf, base=Base.FREE_FLYER)
+    wide = [solid.body for solid in CollisionModel(body, urdfs=urdf).checker._solids]  # pyright: ignore[reportPrivateUsage]
+    assert wide[1].box[1][0] == pytest.approx(2.0 * wide[0].box[1][0])
