@@ -19,7 +19,7 @@ CUTS = (0.25, 0.5, 0.75)
 """Of the extent along the longest axis: where a part may be cut."""
 
 GRAIN = 1e-9
-"""Radius [m] of the balls that stand for points."""
+"""Radius [m] of what stands for points: capsules without length, as coal is wrong about balls (`geometry_of`)."""
 
 
 def hull_of(solid: Any) -> Any:
@@ -86,11 +86,11 @@ class PlacedMesh(NamedTuple):
                 nearest = found
         if nearest.min_distance <= 0.0:
             return np.inf
-        length, ball = 0.0, coal.Sphere(GRAIN)
+        length, grain = 0.0, coal.Capsule(GRAIN, 0.0)
         points = np.array(nearest.getNearestPoint1()), np.array(nearest.getNearestPoint2())
         for point, placed in zip(points, (self, other), strict=True):
             here, found = coal.Transform3s(np.eye(3), point), coal.DistanceResult()
-            length += max(coal.distance(ball, here, placed.mesh, placed.at, request, found), 0.0) + GRAIN
+            length += max(coal.distance(grain, here, placed.mesh, placed.at, request, found), 0.0) + GRAIN
         return length + float(np.linalg.norm(points[0] - points[1]))
 
 

@@ -109,11 +109,12 @@ def placements(rng: np.random.Generator) -> list[Any]:
     return [coal.Transform3s(turn, rng.uniform(-0.5, 0.5, 3)) for turn in turns]
 
 
-@pytest.mark.parametrize("solid", ["rock", "bracket"])
+@pytest.mark.parametrize("solid", ["rock", "bracket", "without area"])
 def test_the_bound_of_a_distance_is_above_it_and_mostly_near(solid: str) -> None:
-    """Coal's own distance of the meshes; no bound is given where parts overlap."""
-    rng = np.random.default_rng(3)
-    shape = mesh(*BRACKET) if solid == "bracket" else rock(rng)
+    """Coal's own distance of the meshes; no bound is given where parts overlap. Triangles may have no area."""
+    rng, (corners, faces) = np.random.default_rng(3), BRACKET
+    lines = [[0, 20, 20], [8, 3, 3], [1, 16, 16]] if solid == "without area" else []
+    shape = rock(rng) if solid == "rock" else mesh(corners, np.array([*faces, *lines]))
     parts, over = parts_of(shape), list[float]()
     for _ in range(300):
         a, b = (PlacedMesh(shape, parts, at) for at in placements(rng))
