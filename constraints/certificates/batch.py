@@ -238,7 +238,7 @@ class _Together:
 
     def _look(self) -> Indices:
         """Slices at centres, and steps in them; once more where rows are sampled and steps are long. Which fit."""
-        left = LOOKS if self.near else 1
+        left, held = LOOKS if self.near else 1, self.held
         while True:
             left -= 1
             look = self._on(np.arange(len(self.Q)))
@@ -246,14 +246,18 @@ class _Together:
                 self._keep(look)
             elif left == LOOKS - 1 and self.rounds == ROUNDS_TOGETHER:
                 self._hold_on_bounds(look)
+            alike = np.ones(len(self.Q), dtype=np.bool_)
             if self.near is None or self.near.known.locked:
                 settled = self.played & look.settled(self.target, self.held)
                 self.settled = settled[0]
-                self.fits &= (settled == self.settled).all(axis=1)
+                alike = (settled == self.settled).all(axis=1)
             self.at = Slice.of(look, np.flatnonzero(self.played & ~self.settled), self.held)
+            if self.held is not held and (len(self.at.dependent) or not alike.all()):
+                self.held = held  # one that is on a bound does not keep the others from being looked at together
+                continue
             if len(self.at.dependent):
                 return self.at.dependent[:0]
-            self.fits &= self.at.condition < 1e12
+            self.fits &= alike & (self.at.condition < 1e12)
             steps = self.at.newton(look, self.target)
             if not self.fits.all():
                 steps = np.where(self.fits[:, None], steps, 0.0)
@@ -333,7 +337,7 @@ class _Together:
         x = self.centers[:, self.space.vector_q]
         on = (x == self.lower) | (x == self.upper)
         if on.any():
-            on &= found.jacobian.middle.any(axis=1)[:, self.space.vector_v]
+            on &= found.jacobian.middle[..., self.space.vector_v].any(axis=1)
             self.held = self.held.copy()
             self.held[:, self.space.vector_v] |= on
 

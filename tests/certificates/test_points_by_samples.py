@@ -411,3 +411,18 @@ def test_many_are_proved_as_each_of_them_with_their_own_right_hand_sides(name: s
         assert alone is not None
         assert (found.status, str(found), found.R) == (PROVED, str(alone), pytest.approx(alone.R, rel=1e-6))
         assert found.check() == []
+
+
+@pytest.mark.parametrize("kind", ["all joints", "what is locked"])
+def test_one_that_is_on_bounds_leaves_the_others_to_samples(kind: str) -> None:
+    """Held there, its rows see nothing, or are out of play: those of the others are in play."""
+    robot, rng = arm(), np.random.default_rng(0)
+    lock = locked_joint(robot, robot.joint_names[1], 0.3)
+    problem = Problem(robot, [Implicit.equal(Position(robot, "tool")) if kind == "all joints" else lock])
+    Q = np.array([robot.random(rng) for _ in range(4)])
+    Q[0] = robot.bounds.upper
+    sides = [problem.rhs_from(q) for q in Q]
+    for found, q, side in zip(certify_batch(problem, Q, sides)[1:], Q[1:], sides[1:], strict=True):
+        alone = by_samples(problem, q, side)
+        assert alone is not None
+        assert (str(found), found.R) == (str(alone), pytest.approx(alone.R, rel=1e-6))
