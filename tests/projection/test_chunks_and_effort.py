@@ -215,6 +215,22 @@ def test_starts_and_references_are_copied_and_checked_by_row() -> None:
         references_of(Rn(2), [[1.0, 2.0]] * 2, 3)
 
 
+def test_each_unit_block_of_a_row_is_looked_at() -> None:
+    """To 1e-6, beside numbers whose squares are too large."""
+    space = Rn(1) * SO3 * SO3
+    good = np.tile([1e200, 0.0, 0.0, 0.0, 1.0, 0.0, 0.6, 0.0, 0.8], (3, 1))
+    np.testing.assert_array_equal(starts_of(space, good), good)
+    for entries in (slice(1, 5), slice(5, 9)):
+        for off in (6e-7, -6e-7, 2e-6, -2e-6):
+            Q = good.copy()
+            Q[1, entries] *= 1.0 + off
+            if abs(off) < 1e-6:
+                np.testing.assert_array_equal(starts_of(space, Q), Q)
+                continue
+            with pytest.raises(errors.NotNormalizedError, match=rf"row 1 of Q .*q\[{entries.start}:{entries.stop}\]"):
+                starts_of(space, Q)
+
+
 def test_flat_right_hand_sides_are_checked_by_row() -> None:
     """Rotations that are none, numbers on rows that take none: the row is named; roundings pass."""
     turn, still = Implicit.equal(Identity(SO3), name="turn"), Implicit.zero(Identity(SO3), name="still")

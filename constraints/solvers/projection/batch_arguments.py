@@ -31,8 +31,8 @@ def starts_of(space: Space, Q: ArrayLike, what: str = "Q") -> Matrix:
         raise SizeError(f"{what} of {space.name}", f"(n, {space.nq})", array.shape, hint)
     with np.errstate(over="ignore"):
         starts = np.array(array, dtype=np.float64, order="C")
-    for i in suspects(starts, space).tolist():
-        space.check(starts[i], f"row {i} of {what}")
+        for i in suspects(starts, space).tolist():
+            space.check(starts[i], f"row {i} of {what}")
     return starts
 
 
