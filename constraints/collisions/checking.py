@@ -178,6 +178,14 @@ class Checker:
         of_hulls = data_of(hulls.geometry, wider) if hulls.pairs else None
         return CoalMemory(self._model.createData(), data_of(self.geometry, margins), of_hulls)
 
+    @cached_property
+    def _is_flat(self) -> bool:
+        """Whether the box around a solid has no volume: pinocchio's broadphase looks at no pair of that solid."""
+        solids = [each.geometry for each in self.geometry.geometryObjects]
+        for solid in solids:
+            solid.computeLocalAABB()
+        return not all(solid.aabb_local.volume() > 0.0 for solid in solids)
+
     def _with_manager(self) -> tuple[CoalMemory, Any]:
         """Memory, and pinocchio's broadphase on it: its boxes are widened by the margins that are there."""
         memory = self._pool.take()
@@ -211,6 +219,8 @@ class Checker:
             return np.ones(len(Q), dtype=np.bool_)
         if self._packed is not None:
             return self.decided(Q, self._packed.in_doubt(Q))
+        if self._is_flat:
+            return self.decided(Q, np.argwhere(np.ones((len(Q), len(self._margins)))))
         verdicts = np.ones(len(Q), dtype=np.bool_)
         memory, manager = managed = self._managed.take()
         for n, q in enumerate(Q):

@@ -178,3 +178,20 @@ def test_a_mesh_that_is_there_twice_has_one_cover_and_one_of_another_scale_its_o
     body = Robot.from_urdf(urdf, base=Base.FREE_FLYER)
     wide = [solid.body for solid in CollisionModel(body, urdfs=urdf).checker._solids]  # pyright: ignore[reportPrivateUsage]
     assert wide[1].box[1][0] == pytest.approx(2.0 * wide[0].box[1][0])
+
+
+@pytest.mark.parametrize("kernels", [True, False])
+def test_sheets_collide(kernels: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They have no hull, and the boxes around them no volume: pinocchio's broadphase never looks at these."""
+    if not kernels:
+        monkeypatch.setattr(checking, "USUAL", "numpy")
+    sheet = np.array([[0, 0, 0], [0.4, 0, 0], [0.4, 0.4, 0], [0, 0.4, 0]], dtype=float), np.array([[0, 1, 2], [0, 2, 3]])
+    model, rng = clamps(tmp_path, 0.01, sheet), np.random.default_rng(2)
+    Q = np.array([model.robot.space.random(rng) for _ in range(60)])
+    Q[:, :3], Q[:, 7:10] = 0.0, rng.uniform(-0.3, 0.3, (60, 3))
+    data, plain = model.robot.model.createData(), checking.data_of(model.checker.geometry, [0.01])
+    geometry = model.checker.geometry
+    met = [pin.computeCollisions(model.robot.model, data, geometry, plain, q, True) for q in Q]
+    assert 5 < sum(met) < 55
+    assert model.is_free_batch(Q).tolist() == [not each for each in met]
+    assert [len(model.collisions(q, 1)) for q in Q] == met
