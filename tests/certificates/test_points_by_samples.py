@@ -305,6 +305,28 @@ def test_where_no_row_is_in_play_inequalities_are_proved_to_hold() -> None:
     assert "no row is in play" in str(found)
 
 
+def test_a_joint_on_its_bound_is_held_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No second round is needed."""
+    monkeypatch.setattr(batches, "ROUNDS_TOGETHER", 0)
+    robot = arm()
+    q = robot.random(np.random.default_rng(3))
+    q[1] = robot.bounds.upper[1]
+    found = by_samples(Problem(robot, [held(Position(robot, "tool"), q)]), q)
+    assert found is not None
+    assert (found.held, found.center[1], found.check()) == ((robot.joint_names[1],), q[1], [])
+
+
+def test_a_joint_on_its_bound_leaves_it_where_the_solution_is_inside() -> None:
+    """The tip is out of reach of the second joint alone."""
+    robot = two_links(0.5, 0.4).with_bounds({"a": (-2.0, 0.5)})
+    tip = Position(robot, "tip")
+    problem = Problem(robot, [held(tip, np.array([0.45, -0.4]), mask=[True, False, False])])
+    found = by_samples(problem, np.array([0.5, -0.45]))
+    assert found is not None
+    assert (found.held, found.check()) == ((), [])
+    assert found.center[0] < 0.49
+
+
 def test_a_joint_that_is_locked_at_its_bound_is_known_without_rounding() -> None:
     robot = arm()
     name, upper = robot.joint_names[1], float(robot.bounds.upper[1])

@@ -185,12 +185,12 @@ def test_sheets_collide(kernels: bool, tmp_path: Path, monkeypatch: pytest.Monke
     """They have no hull, and the boxes around them no volume: pinocchio's broadphase never looks at these."""
     if not kernels:
         monkeypatch.setattr(checking, "USUAL", "numpy")
-    sheet = np.array([[0, 0, 0], [0.4, 0, 0], [0.4, 0.4, 0], [0, 0.4, 0]], dtype=float), np.array([[0, 1, 2], [0, 2, 3]])
-    model, rng = clamps(tmp_path, 0.01, sheet), np.random.default_rng(2)
+    corners = 0.4 * np.array([[0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0]])
+    model, rng = clamps(tmp_path, 0.01, (corners, np.array([[0, 1, 2], [0, 2, 3]]))), np.random.default_rng(2)
     Q = np.array([model.robot.space.random(rng) for _ in range(60)])
     Q[:, :3], Q[:, 7:10] = 0.0, rng.uniform(-0.3, 0.3, (60, 3))
-    data, plain = model.robot.model.createData(), checking.data_of(model.checker.geometry, [0.01])
-    geometry = model.checker.geometry
+    data, geometry = model.robot.model.createData(), model.checker.geometry
+    plain = checking.data_of(geometry, [0.01])
     met = [pin.computeCollisions(model.robot.model, data, geometry, plain, q, True) for q in Q]
     assert 5 < sum(met) < 55
     assert model.is_free_batch(Q).tolist() == [not each for each in met]
