@@ -335,7 +335,7 @@ class _Together:
     def _hold_on_bounds(self, found: RowsOn) -> None:
         """Hold coordinates that are on a bound to the last digit, if rows see them: there is no room beside it."""
         x = self.centers[:, self.space.vector_q]
-        on = (x == self.lower) | (x == self.upper)
+        on: Any = (x == self.lower) | (x == self.upper)
         if on.any():
             on &= found.jacobian.middle[..., self.space.vector_v].any(axis=1)
             self.held = self.held.copy()

@@ -21,14 +21,12 @@ from ..workspace import Pool
 from .hulls import PlacedMesh
 from .motion import CarriedSolids, JointMotions, Reaches
 from .pairs import IndexPair
-from .solids import CollisionSolid, geometry_moved, geometry_of, geometry_of_hulls
+from .solids import CollisionSolid, data_of, geometry_moved, geometry_of, geometry_of_hulls, is_within
 
 HULLS_APART = 1e-5
 """Distance [m], beyond the margin of a pair, from which the convex hulls of its meshes say that they are free."""
 MARGIN_MET = 1e-5
 """Distance [m] of two meshes from their margin from which it says whether they keep it: nearer, coal is asked so."""
-GJK_TOLERANCE = 1e-9
-"""Of coal's search for a common point. At its own 1e-6 it misses some boxes that overlap by centimetres."""
 
 
 @final
@@ -309,8 +307,8 @@ class Checker:
         data = memory.solids
         margin = data.collisionRequests[pair].security_margin
         if pair not in self._hulls.of_meshes or not margin + min(more) > 0.0:
-            return [_within(self.geometry, data, pair, each) for each in more]
-        if _within(self.geometry, data, pair, -margin):
+            return [is_within(self.geometry, data, pair, each) for each in more]
+        if is_within(self.geometry, data, pair, -margin):
             return [True] * len(more)
         a, b = self._placed(memory.hulls, pair)
         if a.most_apart(b) - margin < min(more) - MARGIN_MET:
@@ -318,14 +316,14 @@ class Checker:
         beyond = pin.computeDistance(self.geometry, data, pair).min_distance - margin
         sure = [abs(beyond - each) > MARGIN_MET for each in more]
         return [
-            beyond < each if is_sure else _within(self.geometry, data, pair, each)
+            beyond < each if is_sure else is_within(self.geometry, data, pair, each)
             for each, is_sure in zip(more, sure, strict=True)
         ]
 
     def _hulls_within(self, data: Any, pair: int, more: float) -> bool:
         """Whether hulls are no farther apart than the margin and a distance; of two meshes also those of parts."""
         hulls = self._hulls
-        if not _within(hulls.geometry, data, pair, more):
+        if not is_within(hulls.geometry, data, pair, more):
             return False
         if pair not in hulls.of_meshes:
             return True
@@ -391,31 +389,3 @@ class Checker:
                 left = [k for k in left if self._within(memory, k, 0.0)[0]]
         self._pool.give(memory)
         return left
-
-
-def _within(geometry: Any, data: Any, pair: int, more: float) -> bool:
-    """Whether a pair is not farther apart than its margin and a distance."""
-    request = data.collisionRequests[pair]
-    margin = request.security_margin
-    request.security_margin = margin + more
-    near = bool(pin.computeCollision(geometry, data, pair))
-    request.security_margin = margin
-    return near
-
-
-def data_of(geometry: Any, margins: Sequence[float]) -> Any:
-    """Data of a geometry for coal.
-
-    Pinocchio's own requests have coal begin its search for a common point where the last one of the pair ended. Within
-    some micrometres of contact a verdict then depends on what was asked before; here the configuration alone decides.
-
-    Args:
-        geometry: pinocchio's.
-        margins: of each pair [m].
-    """
-    data, request = geometry.createData(), import_module("coal").CollisionRequest()
-    request.gjk_tolerance, request.enable_contact = GJK_TOLERANCE, False
-    for pair, margin in enumerate(margins):
-        request.security_margin = margin
-        data.collisionRequests[pair] = request
-    return data
