@@ -216,7 +216,7 @@ class Clearance(Function):
     def _lower_bounds(self, oMi: Any) -> Vector:
         """What the clearance of each pair is at least, by balls around its solids; -inf where that is not asked."""
         bounds = np.full(len(self._ends), -np.inf)
-        if len(bounds) == 1 or (not self.smallest and self._farthest == np.inf):
+        if not self.smallest and self._farthest == np.inf:
             return bounds
         centers = [None if ball is None else oMi[ball[0]].act(ball[1]) for ball in self._balls]
         for row, (i, j) in enumerate(self._ends):

@@ -155,6 +155,11 @@ def test_of_what_is_far_coal_is_not_asked(monkeypatch: pytest.MonkeyPatch) -> No
             value = f.value(q)
             assert (len(set(asked)), value.min()) == (count, pytest.approx(0.2, abs=1e-8))
         assert Clearance(model).value(q)[0] == pytest.approx(0.2, abs=1e-8)
+    alone = Clearance(CollisionModel(TWO, shapes[:2]), influence=0.3)
+    for x, count, clear in ((0.5, 1, 0.2), (1.5, 0, 0.3)):
+        asked.clear()
+        assert alone.value(at(x, 0.0, 0.0))[0] == pytest.approx(clear, abs=1e-8)
+        assert len(asked) == count
 
 
 def test_points_of_clouds_have_their_radius() -> None:

@@ -88,11 +88,12 @@ def test_margins_that_a_small_shape_never_reaches_are_asked_about(caplog: pytest
 
 
 def test_shapes_and_limits_in_millimetres_are_asked_about(caplog: pytest.LogCaptureFixture) -> None:
-    """A large floor, a far wall, and shapes of robots that go anywhere are not."""
+    """A large floor, a far wall, a beam whose end is near, and shapes of robots that go anywhere are not."""
     ask_once.cache_clear()
     arm, hand = sample_arm(), Shape("hand", "Sphere", (0.08,), "tool")
     fine = Shape("floor", "Box", (100.0, 100.0, 0.1)), Shape("wall", "Box", (0.1, 9.0, 9.0), placement=pose(90.0))
-    CollisionModel(arm, [*fine, hand])
+    beam = Shape("beam", "Box", (400.0, 0.1, 0.1), placement=pose(150.0))
+    CollisionModel(arm, [*fine, beam, hand])
     ship, pier = Shape("ship", "Sphere", (200.0,), "a/body"), Shape("pier", "Sphere", (9.0,), placement=pose(500.0))
     CollisionModel(boxes(), [ship, pier, Shape("buoy", "Sphere", (1.0,), "b/body")])
     assert not caplog.messages
