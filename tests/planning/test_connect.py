@@ -28,7 +28,7 @@ from constraints.collisions import CollisionModel, Shape
 from constraints.errors import FailedError, OptionError, SizeError, SpaceMismatchError, WrongObjectError
 from constraints.models import sample_arm
 from constraints.paths import interpolate
-from constraints.planning import Connection, Limits, PlanningStatus, connect
+from constraints.planning import Connection, Limits, PlanningStatus, connect, connection
 from constraints.planning.edges import EdgeJudge
 from constraints.planning.leaf import LeafOfProblem
 from constraints.solvers import Options
@@ -306,7 +306,7 @@ def walled(model: CollisionModel, q: np.ndarray) -> CollisionModel:
     return CollisionModel(ARM, [*walls, POST, Shape("tip", "Sphere", (0.05,), "tool")])
 
 
-def test_a_closed_cage_is_told_with_the_pairs() -> None:
+def test_a_closed_cage_is_told_with_the_pairs(monkeypatch: pytest.MonkeyPatch) -> None:
     _, model, q0, q1 = arm_scene()
     data = ARM.model.createData()
     pin.framesForwardKinematics(ARM.model, data, q0)
@@ -327,6 +327,9 @@ def test_a_closed_cage_is_told_with_the_pairs() -> None:
     assert 1 <= counts[0] <= int(said[1]) <= 64
     assert "wall" in found.reason
     assert "where nothing collides, the trees meet" in found.describe()
+    monkeypatch.setattr(connection, "NODES_OF_TRIAL", 2)  # no room but for the ends
+    again = connect(Problem(ARM, level), q0, q1, rng=generator(), collisions=model)
+    assert (again.status, again.meets_without_collisions) == (PlanningStatus.BRANCHES, False)
 
 
 @pytest.mark.parametrize("seed", range(3))

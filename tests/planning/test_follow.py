@@ -315,6 +315,30 @@ def test_parts_of_a_step_may_be_half_as_long_again_as_equal_ones(parts: int, mon
     np.testing.assert_array_equal(judged.q, Q1)
 
 
+def test_a_guide_is_left_where_a_step_gains_less_than_a_twentieth_of_a_largest_one() -> None:
+    """Largest steps are 0.1 rad: from 5 of them away it must come nearer by 5 mrad."""
+    leaf = LeafOfProblem(Projector(TWO), TWO.rhs, None)
+    tracker = Tracker(leaf, Targets(TWO, good), 2.0**-9, Clock(None), 100)
+    after = np.array([[0.494, 0.0], [0.496, 0.0], [0.5, 0.0], [0.501, 0.0]])
+    nearer = tracker._comes_nearer(np.tile([0.5, 0.0], (4, 1)), after, np.zeros((4, 2)))  # pyright: ignore[reportPrivateUsage]
+    assert nearer.tolist() == [True, False, False, False]
+
+
+@pytest.mark.parametrize(
+    ("found", "words"),
+    [
+        ((), ""),
+        ((64,), "no solution: of 64 random configurations none is projected"),
+        ((64, 3), "all 3 solutions that were found collide"),
+        ((64, 3, 2), "3 of 64 random configurations are projected, and 2 free"),
+    ],
+)
+def test_what_is_behind_a_stop_is_told(found: tuple[int, ...], words: str) -> None:
+    said = search.Beyond(*found).words
+    assert words in said
+    assert bool(said) is bool(words)
+
+
 def test_a_thin_plate_is_not_gone_through() -> None:
     robot = planar((0.5, 0.4))
     plate = Shape("plate", "Box", (1e-4, 1.0, 0.2), placement=[0.6033, 0, 0, 0, 0, 0, 1])

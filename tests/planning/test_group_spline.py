@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pinocchio as pin
 import pytest
+from scipy.interpolate import PPoly
 
 from constraints.planning.trajectories.group_spline import GroupSpline
 from liegroups import SE2, SE3, SO2, SO3, Rn
@@ -95,6 +96,19 @@ def test_a_curve_runs_the_same_way_backwards(width: int) -> None:
     back = GroupSpline.through(Rn(3), points[::-1], -s[::-1], width).at(-looked)
     for one, other, sign in zip(forth, back, (1.0, -1.0, 1.0), strict=True):
         np.testing.assert_allclose(one, sign * other, rtol=1e-8, atol=1e-8 * np.abs(one).max())
+
+
+def test_velocities_are_those_of_the_group_where_a_chart_is_not_bent() -> None:
+    """c'' is exactly 0 at the end of c(s) = a s + b (s^3 - 3 s^2): differences by pinocchio say how q moves there."""
+    a, b = np.array([1.0, -0.5, 0.3]), np.array([0.2, 0.4, -0.1])
+    charts = PPoly(np.array([[b], [-3.0 * b], [a], [np.zeros(3)]]), [0.0, 1.0])
+    curve = GroupSpline(SO3, np.array([SO3.neutral, SO3.exp(a - 2.0 * b)]), charts)
+    model = pin.Model()
+    model.addJoint(0, pin.JointModelSpherical(), pin.SE3.Identity(), "ball")
+    for s in (0.4, 0.999999):
+        before, here, after = (curve.at(np.array([s + d])) for d in (-1e-6, 0.0, 1e-6))
+        assert pin.difference(model, before.q[0], after.q[0]) / 2e-6 == pytest.approx(here.first[0], abs=1e-8)
+    assert curve.at(np.ones(1)).first[0] == pytest.approx(curve.at(np.array([1.0 - 1e-7])).first[0], abs=1e-5)
 
 
 def test_a_curve_through_two_points_is_their_geodesic() -> None:

@@ -151,13 +151,39 @@ def test_a_state_out_of_reach_and_an_end_in_no_state() -> None:
         walk(lone, np.full(7, 0.2), ["stay"], rng=generator())
 
 
+def test_a_goal_that_no_transition_leads_to_is_told() -> None:
+    there, here = State("there", [points("there", 0.3)], 1), State("here")
+    stay = [Transition(f"stay {s}", s, s, s) for s in (here, there)]
+    lone = ConstraintGraph(arm(), [there, here], [*stay, Transition("leave", there, here, here)])
+    found = plan(lone, np.full(7, 0.2), "there", rng=generator())
+    assert (found.status, found.reason) == (
+        PlanningStatus.NO_SEQUENCE, "no transition leads from 'here' to 'there'"
+    )  # fmt: skip
+
+
+def test_a_step_costs_more_where_none_of_its_targets_was_found() -> None:
+    """And most where something collides at all of them."""
+    q, refusals = np.full(7, 0.2), Refusals()
+    places = Sites(graph(), q, q, None)
+    proofs = StepProofs(graph(), places, q, lambda *_: q, None, refusals, Clock(60.0))
+    step = PlanStep(places.start, next(iter(places.actions(places.start))))
+    costs = [proofs.penalty(step)]
+    refusals.done.add(step)
+    costs.append(proofs.penalty(step))
+    proofs.crowded.add(step)
+    costs.append(proofs.penalty(step))
+    assert costs[1] < costs[0] < costs[2]
+
+
 def test_what_can_be_done_is_not_ruled_out() -> None:
     found = walk(graph(), np.full(7, 0.2), ["to near", "from near"], rng=generator(3))
     assert found.success
     assert (found.impossible, found.reason, found.collisions) == ((), "collisions were not looked at", ())
 
 
-def made(scene: Any, floors: Sequence[Surface], held: Sequence[str] = ("s0", "s1")) -> ConstraintGraph:
+def made(
+    scene: Any, floors: Sequence[Surface], held: Sequence[str] = ("s0", "s1"), margin: float = 0.0
+) -> ConstraintGraph:
     """The graph of `examples/swap.py` with other floors, and balls that no gripper may hold."""
     example, objects = imported("swap"), list[MovableObject]()
     for name in example.BALLS:
@@ -169,7 +195,7 @@ def made(scene: Any, floors: Sequence[Surface], held: Sequence[str] = ("s0", "s1
     grippers = list(read_semantics(scene.robot, example.SRDF, "ur3").grippers.values())
     rules = [Rule(["ur3/gripper"], [f"{name}/handle"], name in held) for name in example.BALLS]
     rules.append(Rule(["ur3/gripper"], [""]))
-    made = ConstraintGraphFactory(scene.robot, grippers, objects, floors, rules=rules, margin=0.0, attempts=1)
+    made = ConstraintGraphFactory(scene.robot, grippers, objects, floors, rules=rules, margin=margin, attempts=1)
     return made.generate()
 
 
@@ -357,6 +383,10 @@ def test_guesses_stand_evenly_on_their_floors(scene: Any) -> None:
         turns = 2.0 * np.arctan2(drawn[:, k + 5], drawn[:, k + 6])
         assert np.abs(np.exp(1j * turns).mean()) < 0.06
         assert np.abs(drawn[:, [k + 3, k + 4]]).max() < 1e-12
+    above = made(scene, [floor(scene, "floor", 0.0, 0.0, 0.45)], margin=1e-3)
+    there = Guesses(above)(above.transitions[0], start, rng)
+    assert there[[8, 15]] == pytest.approx([0.021, 0.021])
+    assert Problem(scene.robot, above.state("free").constraints).residual(there) < 1e-12
     beside = guesses.beside(start, rng)
     np.testing.assert_array_equal(beside[6:], start[6:])
     assert np.abs(beside[:6] - start[:6]).max() > 0.1

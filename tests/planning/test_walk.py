@@ -17,6 +17,7 @@ from constraints.errors import CallError, GraphError, UnknownNameError, WrongObj
 from constraints.manipulation import ConstraintGraph, State, Transition
 from constraints.pictures.browser.films import film_of
 from constraints.planning import Limits, Plan, PlanningStatus, walk
+from constraints.planning.attempt import loop_of
 
 STEPS = ("stay in a", "a to b")
 
@@ -128,6 +129,15 @@ def test_where_walks_have_gone_is_said() -> None:
     ):
         with pytest.raises(AttributeError, match=where):
             getattr(manipulation, name)
+
+
+def test_the_goal_is_met_by_a_plain_loop() -> None:
+    """Not by one that chooses another leaf, nor by one that leads through waypoints."""
+    a, by = State("a"), State("by", waypoint=True)
+    through = Transition("through", a, a, a, inner=[Transition("to", a, by, a), Transition("fro", by, a, a)])
+    other, plain = Transition("other", a, a, a, condition=[]), Transition("plain", a, a, a)
+    assert loop_of(ConstraintGraph(arm(), [a, by], [other, through, plain]), a) is plain
+    assert loop_of(ConstraintGraph(arm(), [a, by], [other, through]), a) is None
 
 
 def test_the_limits_end_a_walk() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import final
 
 import numpy as np
@@ -192,8 +192,8 @@ class _Follower:
         leaf, targets = self._leaf, self._targets
         starts = RandomSolutions(leaf, rng, self._clock).starts() if given is None else usable(leaf, given, "start")
         if isinstance(starts, Refused):
-            why = BranchEnd(0.0, leaf.space.neutral, starts.words, starts.collisions)
-            return self._result(starts.status, None, why)
+            refused = self._result(starts.status, None)
+            return replace(refused, reason=starts.words, collisions=starts.collisions)
         search = BranchSearch(leaf, targets, self._tracker, rng, self._clock)
         best = search.run(starts)
         if best.reached == 1.0:

@@ -128,14 +128,12 @@ class _Timing:
         """Samples that are apart, their times, and their parameters by the lengths between them, 0 to 1."""
         steps = np.linalg.norm(self._space.difference(Q[:-1], Q[1:]) / self._limits.velocity, axis=1)
         s = np.concatenate([[0.0], np.cumsum(steps)])
-        if s[-1] == 0.0:
-            return Q[[0, -1]], times[[0, -1]], np.array([0.0, 1.0])
         kept = [0]
         for i in range(1, len(s) - 1):
             if min(s[i] - s[kept[-1]], s[-1] - s[i]) > LEAST_STEP * s[-1]:
                 kept.append(i)
         kept.append(len(s) - 1)
-        return Q[kept], times[kept], s[kept] / s[-1]
+        return Q[kept], times[kept], s[kept] / s[-1] if s[-1] > 0.0 else np.array([0.0, 1.0])
 
     def made(self) -> _Timed:
         """The part.
