@@ -82,7 +82,7 @@ def refuse_misspelt(tag: str, known: Collection[str], file: str, where: str = ""
     Raises:
         FileError: names the tag and the nearest one.
     """
-    near = [] if tag in known else nearest_names(tag.lower(), tuple(known), 1, LIKENESS)
+    near = [] if tag in known else nearest_names(tag.lower(), tuple(known), cutoff=LIKENESS)
     if near:
         raise FileError(file, f"{where}<{tag}> is not understood; expected <{near[0]}>?")
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import importlib.metadata
 import json
 import logging
+import os
 from pathlib import Path, PurePosixPath
+from types import SimpleNamespace
 
 import numpy as np
 import pinocchio as pin
@@ -170,6 +172,17 @@ def test_robot_data_that_is_not_there_has_no_folder(files, monkeypatch):
     assert robot_data_folder.__wrapped__() is None
 
 
+@pytest.mark.parametrize("before", [(), ("a",), ("a", "b")])
+@pytest.mark.parametrize("last", [("package.xml",), ("robots", "arm", "urdf", "arm.urdf")])
+def test_robot_data_is_found_wherever_a_distribution_has_it(before, last, tmp_path, monkeypatch):
+    folder = tmp_path.joinpath(*before, "share", "example-robot-data")
+    folder.mkdir(parents=True)
+    path = folder.joinpath(*last).relative_to(tmp_path)
+    listed = SimpleNamespace(parts=path.parts, locate=lambda: tmp_path / path)
+    monkeypatch.setattr(importlib.metadata, "files", lambda _name: [PurePosixPath("share/other/robots/a.urdf"), listed])
+    assert robot_data_folder.__wrapped__() == folder
+
+
 @needs_robot_data
 def test_robot_data_folder():
     folder = robot_data_folder()
@@ -250,6 +263,8 @@ def test_files_that_cannot_be_read_say_why(text, words, tmp_path, capfd):
         for word in [name, *words]:
             assert word in str(caught.value)
     assert capfd.readouterr() == ("", "")
+    os.write(2, b"heard")  # the stream is back
+    assert capfd.readouterr() == ("", "heard")
 
 
 def test_a_mimic_of_no_joint_is_named_in_the_log(caplog):

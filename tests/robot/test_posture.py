@@ -414,6 +414,14 @@ def test_a_crowded_workspace_is_not_lent_again() -> None:
     assert sum(stack() is not None for stack in alive) <= CROWDED
 
 
+def test_of_many_postures_at_once_few_workspaces_are_kept() -> None:
+    robot = Robot(arm().model)
+    postures = [robot.at(robot.neutral) for _ in range(20)]
+    del postures
+    gc.collect()
+    assert len(robot.space._pool.free) == 16  # pyright: ignore[reportPrivateUsage]
+
+
 def test_one_workspace_serves_several_robots() -> None:
     workspace = Workspace()
     functions: list[Function] = [Pose(arm(), "tool"), CenterOfMass(humanoid()), Pose(two_arms(), "left_tool")]
