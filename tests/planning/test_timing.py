@@ -17,6 +17,7 @@ from robots import needs_robot_data, panda
 from scenes import recorded_graph
 
 from constraints import (
+    Affine,
     Base,
     Comparison,
     Function,
@@ -489,6 +490,22 @@ def test_a_law_of_time_has_constant_accelerations_between_knots() -> None:
     assert slow.duration == 4.0
     for one, other, factor in zip(slow.at(2.0 * times), law.at(times), (1.0, 2.0, 4.0), strict=True):
         np.testing.assert_allclose(factor * one, other, atol=1e-15)
+
+
+@pytest.mark.parametrize("second", [1.0, 1e-3, 5.0])
+@pytest.mark.parametrize(("way", "duration"), [(2.0, 2.25), (0.16, 0.4)])
+def test_a_straight_line_is_gone_through_in_the_least_time(way: float, duration: float, second: float) -> None:
+    """By 1 m/s and 4 m/s^2 in other units of time: a trapeze of velocities, or a triangle where the way is short."""
+    ground = Problem(Rn(2), [Implicit.zero(Affine([[0.0, 1.0]], [0.0], Rn(2)))])
+    path = interpolate(ground, [0.0, 0.0], [way, 0.0]).or_raise()
+    trajectory = timed(path, 1.0 / second, 4.0 / second**2)
+    assert trajectory.duration == pytest.approx(duration * second, rel=0.01)
+    ramp = min(0.25, 0.5 * duration)
+    for part in (0.5, 1.0):
+        state = trajectory(part * ramp * second)
+        assert state.v[0] * second == pytest.approx(4.0 * part * ramp, rel=0.03)
+        assert state.q[0] == pytest.approx(2.0 * (part * ramp) ** 2, rel=0.06)
+    assert trajectory(0.5 * trajectory.duration).q[0] == pytest.approx(0.5 * way, rel=0.01)
 
 
 def test_limits_say_how_much_slower_a_motion_must_be() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any, cast
 
@@ -16,8 +17,9 @@ from constraints import manipulation
 from constraints.errors import CallError, GraphError, UnknownNameError, WrongObjectError
 from constraints.manipulation import ConstraintGraph, State, Transition
 from constraints.pictures.browser.films import film_of
-from constraints.planning import Limits, Plan, PlanningStatus, walk
+from constraints.planning import Connection, Limits, Plan, PlanningStatus, attempt, walk
 from constraints.planning.attempt import loop_of
+from constraints.planning.connection import LeafSearch
 
 STEPS = ("stay in a", "a to b")
 
@@ -191,6 +193,30 @@ def test_a_plan_tells_its_most_common_refusals_first() -> None:
     ]  # fmt: skip
     less = [*told[:8], "  and 2 other reasons (describe(details=True))"]
     assert found.describe().splitlines() == [*begin, *less, *end]
+
+
+def test_steps_before_one_that_fails_are_kept_and_its_searches_grow(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Three motions of a sequence may fail; a step is drawn again from its begin, and searched with twice the nodes."""
+    graph, (q, _), asked, failing = corner(), ends(0), list[int](), set[int]()
+
+    class Search(LeafSearch):
+        def __init__(self, leaf: Any, rng: np.random.Generator, nodes: int, clock: Any) -> None:
+            super().__init__(leaf, rng, nodes, clock)
+            asked.append(nodes)
+
+        def run(self, starts: Any, goals: Any) -> Connection:
+            found = super().run(starts, goals)
+            return replace(found, path=None, status=PlanningStatus.STUCK) if len(asked) in failing else found
+
+    monkeypatch.setattr(attempt, "LeafSearch", Search)
+    failing |= {3}  # of the motions "stay in a", "in" and "out" the last
+    assert list(dict.fromkeys(walk(graph, q, STEPS, rng=generator()).on)) == ["stay in a", "in", "out"]
+    assert asked == [1000, 1000, 1000, 1000, 2000]
+    asked.clear()
+    failing |= set(range(1, 20))
+    found = walk(graph, q, STEPS, rng=generator(), limits=Limits(sequences=2, nodes=10_000))
+    assert asked == [1000, 2000, 4000, 8000, 10_000, 10_000]
+    assert (found.status, found.refusals) == (PlanningStatus.SEQUENCES, {("stay in a", "STUCK"): 6})
 
 
 def test_transitions_of_another_graph_are_refused() -> None:
