@@ -188,6 +188,7 @@ def test_pairs_that_always_collide() -> None:
     floor = Shape("wall", "Box", (1.0, 0.2, 1.0), "universe", [0.0, 0.2, 0.0, 0.0, 0.0, 0.0, 1.0])
     model = CollisionModel(robot, [*BALLS, floor])
     assert model.always_colliding() == (("upper ball", "hand ball"),)
+    assert ("upper ball", "hand ball") in model.always_colliding(1)
     assert model.without(("upper ball", "hand ball")).always_colliding() == ()
     assert CollisionModel(robot).always_colliding() == ()
     some = [c for q in robot.random(np.random.default_rng(0), 200) for c in model.collisions(q) if "wall" in c[:2]]
