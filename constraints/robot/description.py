@@ -52,7 +52,7 @@ def configuration_table(q: Vector, bounds: Bounds, space: RobotSpace) -> str:
             if i in outside
         ]
         rows.append((factor.name, kind, "; ".join(written), f"OUT OF BOUNDS: {', '.join(marks)}" if marks else ""))
-    wide = [max(len(row[i]) for row in rows) for i in range(3)]
+    wide = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return "\n".join(f"{a:<{wide[0]}}  {b:<{wide[1]}}  {c:<{wide[2]}}  {d}".rstrip() for a, b, c, d in rows)
 
 

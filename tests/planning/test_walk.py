@@ -149,11 +149,12 @@ def test_the_limits_end_a_walk() -> None:
 
 
 def test_a_transition_may_be_taken_twice() -> None:
-    graph, (q, _) = corner(), ends(0)
-    found = walk(graph, q, ["a to b", "b to a", "a to b"], rng=generator())
-    names = found.on
-    changes = [names[0], *(after for before, after in pairwise(names) if after != before)]
-    assert changes == ["in", "out", "b to a", "in", "out"]
+    graph, (q, goal) = corner(), ends(0)
+    for wanted in (goal, None):
+        found = walk(graph, q, ["a to b", "b to a", "a to b"], rng=generator(), goal=wanted)
+        names = found.on
+        changes = [names[0], *(after for before, after in pairwise(names) if after != before)]
+        assert changes == ["in", "out", "b to a", "in", "out", *([] if wanted is None else ["stay in b"])]
     path = found.or_raise()
     assert np.array_equal(path.start, q)
     assert abs(path.end[1] - 0.2) <= 1e-4
