@@ -161,3 +161,24 @@ def talos() -> Robot:
 def robots() -> list[Robot]:
     """The robots that need no file, one of each shape."""
     return [arm(), two_arms(), humanoid(), mixed_tree()]
+
+
+@functools.cache
+def random_tree(seed: int) -> Robot:
+    """A random tree of joints of every kind but ellipsoids, with a body on each."""
+    rng, model, kinds = np.random.default_rng([7, seed]), pin.Model(), joint_models()
+    del kinds["ellipsoid"]
+    last = 0
+    for name in rng.permutation(list(kinds))[:9]:
+        parent = last if rng.random() < 0.7 else int(rng.integers(0, model.njoints))
+        last = model.addJoint(parent, kinds[str(name)], random_placement(rng), str(name))
+        model.addJointFrame(last)
+        model.appendBodyToJoint(last, pin.Inertia.Random(), random_placement(rng))
+        model.addFrame(pin.Frame(f"{name}_tip", last, 0, random_placement(rng), pin.FrameType.OP_FRAME))
+    model.name = f"tree_{seed}"
+    return Robot(model)
+
+
+def random_placement(rng: np.random.Generator) -> Any:
+    """Within 0.5 m and turned by up to half a turn or so."""
+    return pin.exp6(rng.uniform(-0.5, 0.5, 6) * [1.0, 1.0, 1.0, 3.0, 3.0, 3.0])

@@ -71,6 +71,10 @@ def test_bounds_leave_some_out_and_whole_turns_count_once() -> None:
     twice = all_solutions(tip_at(0.3, 0.5, two_links((-7.0, 7.0))))
     assert (twice.status, len(twice)) == (COMPLETE, 2)
     assert len(all_solutions(tip_at(0.3, 0.5, two_links((-3.0, 3.0))))) == 2
+    for bounds, least in (((-np.inf, -9.0), -9.0 - 2.0 * np.pi), ((9.0, np.inf), 9.0)):
+        beyond = all_solutions(tip_at(0.3, 0.5, two_links(bounds)))  # in the turn beside the bound
+        assert (beyond.status, len(beyond)) == (COMPLETE, 2)
+        assert ((least <= beyond.q) & (beyond.q <= least + 2.0 * np.pi)).all()
 
 
 def test_a_five_bar_has_four_postures() -> None:

@@ -198,6 +198,15 @@ def test_a_file_that_contradicts_itself_is_refused(make: Any, tmp_path: File) ->
             load_certificate(file)
 
 
+def test_a_quaternion_and_its_negative_are_one_configuration() -> None:
+    found = of_a_humanoid()
+    q = found.q.copy()
+    q[3:7] *= -1.0
+    assert replace(found, q=q).check() == []
+    q[3:7] = found.q[[4, 3, 5, 6]]
+    assert "from the center" in replace(found, q=q).check()[0]
+
+
 def test_a_report_holds_the_certificate_of_its_own_result(tmp_path: File) -> None:
     robot, file = ur5(), tmp_path / "report.json"
     far = project(robot, [Implicit.equal(Position(robot, "tool0"), [9.0, 0.0, 0.0])], robot.neutral)

@@ -6,17 +6,13 @@ from typing import Any
 
 import numpy as np
 import path_claims as claims
-import pinocchio as pin
 import pytest
-from robots import humanoid, mixed_tree, panda, ur5
+from robots import panda, ur5
 from short_paths import cases, held, kept, unit, upright
 
 from constraints import (
-    CenterOfMass,
-    Function,
     Implicit,
     Pose,
-    Position,
     Robot,
     Rotation,
 )
@@ -27,65 +23,11 @@ from constraints.certificates.paths.leg_search import LegSearch
 from constraints.certificates.paths.parts import NoLeg, Proof, WayPart
 from constraints.certificates.paths.tubes import Tubes
 from constraints.certificates.samples import Samples
-from constraints.functions.frames.levers import Levers, Norms
 from constraints.solvers.evaluation import Evaluation
 from constraints.workspace import Workspace
 from liegroups import SE3, SO3, R3xSO3
 
 PROVED = CertificateStatus.PROVED
-
-
-# Lengths.
-
-
-def differences(f: Function, q: np.ndarray, w: np.ndarray, u: np.ndarray) -> np.ndarray:
-    """What J u changes by along a motion w of bodies, by central differences."""
-    t, space = 1e-5, f.inputs
-    return (f.jacobian(space.integrate(q, t * w)) - f.jacobian(space.integrate(q, -t * w))) @ u / (2.0 * t)
-
-
-def pairs_of_frames() -> list[tuple[Any, Any, Any]]:
-    found = list[tuple[Any, Any, Any]]()
-    locked: Any = mixed_tree().model
-    mixed = pin.buildReducedModel(locked, [locked.getJointId("ellipsoid")], pin.neutral(locked))
-    for robot in (ur5(), humanoid(), Robot(mixed)):
-        names = list(robot.frame_names)
-        for a, b in (("universe", names[-1]), (names[len(names) // 2], names[-1]), (names[-1], names[1])):
-            found += [(robot, a, b)] if Position(robot, b, a).columns.any() else []
-    return found
-
-
-@pytest.mark.parametrize(("robot", "a", "b"), pairs_of_frames())
-def test_columns_and_their_slopes_are_no_longer_than_lengths_say(robot: Any, a: str, b: str) -> None:
-    rng = np.random.default_rng(5)
-    Q = np.array([robot.random(rng) for _ in range(3)])
-    place, turn = Position(robot, b, a), Rotation(robot, b, a)
-    pose = Pose(robot, b, a)
-    moving = np.ones(robot.nv, dtype=np.bool_)
-    levers = Levers.between(robot, place.frame_a, [place.frame_b], Q, moving)
-    known = [(place, levers.place(np.ones(1))), (turn, levers.turn), (pose, levers.carried.beside(levers.turn))]
-    largest = np.zeros((len(known), 3))
-    for q in Q:
-        for _ in range(20):
-            w, u = unit(rng, place.columns), unit(rng, place.columns)
-            for k, (f, norms) in enumerate(known):
-                along, across = differences(f, q, w, u), differences(f, q, u, w)
-                sizes = np.linalg.norm([f.jacobian(q) @ u, along, 0.5 * (along + across)], axis=1)
-                assert (sizes <= np.array(norms) * (1.0 + 1e-9) + 1e-8).all()
-                largest[k] = np.maximum(largest[k], sizes / np.maximum(norms, 1e-9))
-    assert largest[0].max() > 0.03  # they are not too long to be of use
-
-
-def test_a_mean_is_no_farther_than_the_mean_of_lengths() -> None:
-    robot, rng = humanoid(), np.random.default_rng(6)
-    f, q = CenterOfMass(robot), robot.random(rng)
-    frames, shares = f.centers
-    norms = Levers.between(robot, f.frame_a, frames, q[None], np.ones(robot.nv, dtype=np.bool_)).place(shares)
-    for _ in range(40):
-        w, u = unit(rng, f.columns), unit(rng, f.columns)
-        along, across = differences(f, q, w, u), differences(f, q, u, w)
-        sizes = np.linalg.norm([f.jacobian(q) @ u, along, 0.5 * (along + across)], axis=1)
-        assert (sizes <= np.array(norms) + 1e-8).all()
 
 
 # Rows by v, on a tube.
@@ -269,7 +211,3 @@ def test_what_is_proved_by_samples_is_where_it_is_said_to_be() -> None:
                 q = problem.space.integrate(q, -np.linalg.pinv(problem.jacobian(q)) @ problem.error(q))
             farthest = max(farthest, float(np.abs(problem.space.difference(way, q)).max()))
     assert 0.005 * found.r < farthest <= found.r
-
-
-def test_norms_of_two_are_those_of_all_rows() -> None:
-    assert np.allclose(Norms(3.0, 5.0, 8.0).beside(Norms(4.0, 12.0, 15.0)), [5.0, 13.0, 17.0])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import pickle
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path as File
 from typing import Any
@@ -38,6 +39,7 @@ from constraints.certificates.path_certificate import PathCertificate
 from constraints.certificates.paths import leg_search
 from constraints.certificates.paths.leg import Way
 from constraints.certificates.paths.leg_search import LegSearch
+from constraints.certificates.paths.parts import Answer, WayPart
 from constraints.certificates.paths.path_search import PieceSearch
 from constraints.collisions import CollisionModel, Shape
 from constraints.errors import OptionError, PathError, SizeError, SpaceMismatchError, WrongObjectError
@@ -256,14 +258,22 @@ def test_paths_that_jump_are_never_proved(kind: str, count: int) -> None:
         assert found.check()
 
 
-def test_what_stays_on_its_sheet_is_proved() -> None:
-    """The sheets of `between_sheets`, 0.04 apart, and a path that stays on one."""
+def test_what_stays_on_its_sheet_is_proved(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The sheets of `between_sheets`, 0.04 apart, and a path that stays on one; a part is tried up to five times."""
+    looks, looked_at = Counter[tuple[float, float]](), LegSearch.looked_at
+
+    def counted(self: LegSearch, parts: list[WayPart]) -> list[Answer]:
+        looks.update((part.t0, part.t1) for part in parts)
+        return looked_at(self, parts)
+
+    monkeypatch.setattr(LegSearch, "looked_at", counted)
     x = Identity(Rn(2))
     problem = Problem(Rn(2), [Implicit.equal(x[1] * x[1] - x[0] * x[0], [4e-4])])
     way = np.linspace(-0.2, 0.2, 21)
     found = claims.path_through(problem, np.column_stack((way, np.hypot(way, 0.02)))).certify()
     assert found.status is PROVED, found
     assert found.R < 0.04
+    assert max(looks.values()) == 5
 
 
 def test_a_singular_arm_on_the_way_is_named() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 from functools import cache
+from types import SimpleNamespace
 from typing import Any
 
 import certificate_claims as claims
@@ -31,7 +32,7 @@ from constraints import (
 from constraints.certificates import Certificate, CertificateStatus, batch as batches, certify
 from constraints.certificates.batch import certify_batch
 from constraints.certificates.rows import ProblemRows
-from constraints.certificates.samples import KnownRows, NearRows, Samples
+from constraints.certificates.samples import KnownRows, NearRows, Samples, _Around  # pyright: ignore[reportPrivateUsage]
 from constraints.certificates.search import CertificateSearch
 from constraints.functions import norm
 from liegroups import R3xSO3
@@ -374,6 +375,17 @@ def test_rounding_of_straight_rows_is_relative_to_their_coordinates() -> None:
     miss = exact[1] - claims.digits.exact(A)[0, 0] * exact[0] - claims.digits.exact(np.array([1e8 / 7.0]))[0]
     assert abs(miss - float(value.middle[0, 0])) <= float(value.radius[0, 0])
     assert float(value.radius[0, 0]) > 1e-9
+
+
+def test_directions_are_known_as_well_as_all_entries_together_are() -> None:
+    """Nine entries that are all off by 1e-3, along a direction in which all count alike: by three times as much."""
+    known: Any = SimpleNamespace(small=np.array([1e-3, 0.0]))
+    rows: Any = SimpleNamespace(rate=None, known=known)
+    J = np.random.default_rng(0).standard_normal((1, 2, 9))
+    found = _Around(rows, np.zeros((1, 9)), np.zeros((1, 2)), J).along(np.full((9, 1), 1.0 / 3.0), np.array([0, 1]))
+    off = np.array([[[3e-3], [0.0]]])
+    assert (np.abs(found.middle - J @ np.full((9, 1), 1.0 / 3.0)) + off * (1.0 - 1e-9) <= found.radius).all()
+    assert found.radius == pytest.approx(off, rel=1e-6, abs=1e-12)
 
 
 def test_what_slides_far_away_has_longer_levers() -> None:

@@ -263,6 +263,25 @@ def test_what_is_within_reach_is_never_refuted(count: int) -> None:
         assert ((left.lower <= x + 1e-9) & (x - 1e-9 <= left.upper)).all(axis=1).any(), (seed, problem)
 
 
+@pytest.mark.parametrize(("target", "side", "distance"), [(5.0, 1, np.hypot(3.0, 0.3)), (0.1, 0, 0.3)])
+def test_a_slide_beside_an_axis_is_as_far_from_it_as_pythagoras_says(target: float, side: int, distance: float) -> None:
+    """From -3 to 2 m along a line that passes the axis at 0.3 m: the greatest distance, and the least."""
+    model = pin.Model()
+    turn = model.addJoint(0, pin.JointModelRZ(), pin.SE3.Identity(), "turn")
+    beside = pin.SE3(np.eye(3), np.array([0.0, 0.3, 0.0]))
+    slide = model.addJoint(turn, pin.JointModelPX(), beside, "slide")
+    model.addFrame(pin.Frame("tip", slide, 0, pin.SE3.Identity(), pin.FrameType.OP_FRAME))
+    problem = at(Robot(model).with_bounds({"turn": (-3.0, 3.0), "slide": (-3.0, 2.0)}), "tip", [target, 0.0, 0.0])
+    rows = ProblemRows.of(problem, problem.rhs)
+    coordinates = Coordinates.of(rows)
+    ((_, screws, there),) = Read.of(rows, coordinates).points
+    found = list(Reach.all(screws, there, coordinates.boxes, True))
+    assert found
+    for reach in found:
+        assert reach.refutes
+        assert 0.0 <= (1 if side else -1) * (reach.tool[side] - distance) < 2e-4
+
+
 @draws(14, 400)
 def test_equations_of_boxes_hold_at_samples(count: int) -> None:
     """What the equations say of a box, at its corners and inside; at the centre they are what pinocchio says."""

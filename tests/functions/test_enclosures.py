@@ -302,6 +302,16 @@ def test_waves_reach_their_extremes_and_far_arguments_are_anything() -> None:
     assert Interval(np.array([3.0]), np.array([3.3])).cos().lower == -1.0
 
 
+def test_ends_are_in_their_interval_and_the_middle_is_half_way() -> None:
+    ends = Interval(np.array([1.0, -2.0]), np.array([4.0, -2.0]))
+    assert ends.contains(ends.lower)
+    assert ends.contains(ends.upper)
+    assert not ends.contains([0.5, -2.0])
+    assert not ends.contains([2.0, -1.5])
+    assert ends.middle.tolist() == [2.5, -2.0]
+    assert ends.radius == pytest.approx([1.5, 0.0])
+
+
 def test_angles_hold_and_never_jump() -> None:
     rng = np.random.default_rng(10)
     x, y = (Interval.around(rng.normal(size=200), rng.uniform(0, 0.3, 200)) for _ in range(2))

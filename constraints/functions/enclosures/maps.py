@@ -86,7 +86,7 @@ def logarithm(group: Space, g: Enclosure, box: TangentBox, farthest: float = NEA
     n, leading = group.nv, value.shape[:-1]
     middle, over, near = np.zeros((3, *leading, n, n))
     middle[...] = np.eye(n)
-    rounding, rest = np.array(rounded_up(g.rounding + UNIT * np.abs(value))), np.zeros((*leading, n))
+    rounding, rest = np.zeros((2, *leading, n))
     for v, kind in curved_blocks(group):
         own, wide, narrow, small, more = _log_jacobian(group, v, kind, value, g)
         middle[..., v, v], over[..., v, v], near[..., v, v] = own, wide[..., None, None], narrow[..., None, None]
