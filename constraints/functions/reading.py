@@ -96,8 +96,8 @@ class _Tree:
                 parts.append(part)
                 factors.append(factor)
         if row.any():
-            parts.insert(0, Affine(row, [mark.constant], self.inputs, name=self._named(row, mark.constant)))
-            factors.insert(0, 1.0)
+            parts.append(Affine(row, [mark.constant], self.inputs, name=self._named(row, mark.constant)))
+            factors.append(1.0)
         elif mark.constant != 0.0 or not parts:
             parts.append(Constant([mark.constant], inputs=self.inputs, name=f"{mark.constant:.4g}"))
             factors.append(1.0)

@@ -44,6 +44,7 @@ from constraints.functions.enclosures.group_bounds import adjoint_bound, exp_jac
 from constraints.functions.enclosures.interval import angle
 from constraints.functions.enclosures.maps import OF_LOGS
 from constraints.functions.frames.chain_bounds import seen
+from constraints.functions.frames.pose_from_rows import PoseFromRows
 from constraints.models.mechanisms import five_bar
 from constraints.point import Point
 from constraints.testing import CheckFailed, check_function
@@ -159,6 +160,19 @@ def test_a_pose_from_turned_axes_has_rounding_along_all_of_them() -> None:
                    for a in (turned, "right_outer_end"))  # fmt: skip
     assert (found.rounding[:3] > 0.0).all()
     assert (kept.rounding[:3] > 0.0).sum() == 2
+
+
+@pytest.mark.parametrize("size", [1e-6, 1e-2, 0.3])
+def test_a_pose_from_rows_is_enclosed_and_its_parts_do_not_mix(size: float) -> None:
+    """No translation moves with the rotation vector; what else changes, by at most a few times the box."""
+    f, rng = PoseFromRows(), np.random.default_rng(3)
+    for _ in range(5):
+        box = TangentBox(f.inputs, rng.uniform(-1.0, 1.0, 6), size * rng.random(6))
+        found = f.enclosure(box)
+        assert cases.sampled(f, box, found, rng, 20, judged=0).outside == 0
+        assert found.jacobian.magnitude[:3, 3:].max() < 1e-12
+        assert found.jacobian.magnitude[3:, :3].max() < 1e-12
+        assert found.jacobian.radius.max() < 10.0 * size
 
 
 def test_a_direction_is_seen_on_several_boxes_as_on_each_of_them() -> None:

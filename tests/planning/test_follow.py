@@ -315,6 +315,20 @@ def test_parts_of_a_step_may_be_half_as_long_again_as_equal_ones(parts: int, mon
     np.testing.assert_array_equal(judged.q, Q1)
 
 
+def test_every_step_that_something_is_in_the_way_of_collides(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A bead at the tip passes a bead in the world half-way, in each step but the second one."""
+    robot, at = planar((0.5, 0.4)), np.array([0.3, -0.5])
+    post = Shape("post", "Sphere", (2e-3,), placement=[*tip_at((0.5, 0.4), at), 0.0, 0.0, 0.0, 0.0, 1.0])
+    model = CollisionModel(robot, [post, Shape("bead", "Sphere", (2e-3,), "tip")])
+    leaf = LeafOfProblem(Projector(tip_of(robot)), TWO.rhs, model)
+    middles = at + np.array([[0.0, 0.0], [0.5, 0.0], [0.0, 0.0], [0.0, 0.0]])
+    monkeypatch.setattr(Tracker, "projected", lambda *_: (middles, np.ones(4, dtype=np.bool_)))
+    tracker, step, s = Tracker(leaf, Targets(leaf.problem, good), 2.0**-9, Clock(None), 100), [0.019, 0.0], np.zeros(4)
+    judged = tracker.judged(s, middles - step, s, middles + step)
+    assert judged.stopped.tolist() == [Stopped.COLLIDED, Stopped.NOT, Stopped.COLLIDED, Stopped.COLLIDED]
+    np.testing.assert_array_equal(judged.q, np.where(judged.stopped[:, None] > 0, middles, middles + step))
+
+
 def test_a_guide_is_left_where_a_step_gains_less_than_a_twentieth_of_a_largest_one() -> None:
     """Largest steps are 0.1 rad: from 5 of them away it must come nearer by 5 mrad."""
     leaf = LeafOfProblem(Projector(TWO), TWO.rhs, None)
