@@ -11,8 +11,12 @@ from robots import panda, ur5
 from short_paths import cases, held, kept, unit, upright
 
 from constraints import (
+    Bounds,
     Implicit,
     Pose,
+    Position,
+    Problem,
+    Projector,
     Robot,
     Rotation,
 )
@@ -163,6 +167,30 @@ def test_with_too_few_samples_nothing_is_proved_and_the_part_is_halved(monkeypat
     monkeypatch.setattr(tubes, "OF_VARIATION", 30.0)
     monkeypatch.setattr(leg_search, "FINER", (1,))
     assert [type(answer) for answer in search._in_tubes(parts).values()] == [NoLeg] * 4
+
+
+def test_a_joint_on_its_bound_is_held_by_samples_too() -> None:
+    """A tool keeps its place while the first joint stands at its lower bound."""
+    robot, rng = panda(), np.random.default_rng(0)
+    row = held(Position, robot.frame_names[-1])(robot, 0.5 * robot.random(rng) + 0.5 * robot.neutral)
+    still = Problem(robot, [row], Bounds.none(robot.space), frozen=[robot.joint_names[0]])
+    Q = [Projector(still).project(0.5 * robot.neutral + 0.5 * robot.random(rng)).or_raise().q]
+    for _ in range(3):
+        step = still.project_tangent(Q[-1], rng.normal(size=robot.nv))
+        ahead = robot.space.integrate(Q[-1], 0.03 * step / np.linalg.norm(step))
+        Q.append(Projector(still).project(ahead).or_raise().q)
+    problem = Problem(robot, [row], Bounds.none(robot.space).replace({robot.joint_names[0]: (Q[0][0], 3.0)}))
+    path = claims.path_through(problem, np.array(Q))
+    search, piece = LegSearch(path.pieces[0], None), path.pieces[0]
+    parts = [WayPart(*piece.times[i : i + 2], *piece.samples[i : i + 2], 0, problem.frozen) for i in range(3)]
+    for answer in search._in_tubes(parts).values():
+        assert isinstance(answer, WayPart)
+        assert np.flatnonzero(answer.held).tolist() == [0]
+        assert answer.tries == 1
+    certificate = path.certify()
+    assert certificate.status is PROVED
+    assert certificate.held == (robot.joint_names[0],)
+    assert f"held somewhere: {robot.joint_names[0]}" in certificate.describe()
 
 
 @pytest.mark.parametrize("seed", range(20))

@@ -388,6 +388,15 @@ def test_directions_are_known_as_well_as_all_entries_together_are() -> None:
     assert found.radius == pytest.approx(off, rel=1e-6, abs=1e-12)
 
 
+def test_poses_from_turned_axes_are_sampled_together_wherever_they_are() -> None:
+    """Of several configurations: only what turns from these axes is not."""
+    robot, q = arm(), arm().random(np.random.default_rng(2))
+    at = Transformation(robot, "tool", Pose(robot, "tool").value(q))
+    problem = Problem(robot, [Implicit.equal(at, [0.1, 0.0, 0.2, 0.0, 0.0, 0.0])])
+    rows = ProblemRows.of(problem, problem.rhs)
+    assert NearRows.of(ProblemRows.stacked([rows, rows]), np.array([q, q])) is not None
+
+
 def test_what_slides_far_away_has_longer_levers() -> None:
     """The same rows around two places of a body: what is known around one is not used at the other."""
     robot, rates = many_joints(), list[float]()

@@ -18,6 +18,7 @@ from scipy.spatial import ConvexHull
 from constraints import Implicit, Problem, Projector, Robot, Surface
 from constraints.errors import ConstraintError, ModelError, OptionError, SizeError, UndefinedError
 from constraints.functions import ContactForces, StaticStability, StaticTorques, Support, SupportPolygon
+from constraints.functions.balance.friction import FrictionCone
 from constraints.functions.balance.grasp import pseudo_inverse
 from constraints.testing import check_function
 
@@ -357,3 +358,52 @@ def test_bad_input_is_a_named_error(what: str) -> None:
     make, error, words = WRONG[what]
     with pytest.raises(error, match=words):
         make()
+
+
+# Cones.
+
+
+@pytest.mark.parametrize("normal", [[0.0, 0.0, 1.0], [0.6, 0.0, 0.8], [0.0, -1.0, 0.0], [2 / 3, -1 / 3, 2 / 3]])
+def test_what_a_force_needs(normal: list[float]) -> None:
+    """The tangent of its angle to the normal; nothing for no force; no coefficient is enough where it does not push."""
+    cone, n = FrictionCone(0.5, normal), np.array(normal)
+    across = np.cross(n, [0.3, 0.5, -0.2])
+    across /= np.linalg.norm(across)
+    for push, slip in ((10.0, 5.0), (2.0, 0.0), (1e-9, 3.0), (4.0, 12.0)):
+        assert cone.needed(push * n + slip * across) == pytest.approx(slip / push, rel=1e-6, abs=1e-12)
+    assert cone.needed(np.zeros(3)) == 0.0
+    for force in (-n, -2.0 * n + across, 3.0 * across if normal[2] == 1.0 else across - 1e-3 * n):
+        assert cone.needed(force) == np.inf
+
+
+@pytest.mark.parametrize("edges", [3, 4, 5, 8])
+@pytest.mark.parametrize("normal", [[0.0, 0.0, 1.0], [0.6, 0.0, 0.8], [2 / 3, -1 / 3, 2 / 3]])
+@pytest.mark.parametrize("mu", [0.0, 0.5, 2.0])
+def test_the_pyramid_inside_a_cone(mu: float, normal: list[float], edges: int) -> None:
+    """Its edges are rays of the cone, equally far apart; each is on two faces, and inside of the others."""
+    cone, n = FrictionCone(mu, normal, edges), np.array(normal)
+    A = cone.rows
+    assert A.shape == (edges + 1, 3)
+    np.testing.assert_array_equal(A[-1], -n)
+    outward = A[:-1] - np.outer(A[:-1] @ n, n)
+    np.testing.assert_allclose(np.linalg.norm(outward, axis=1), 1.0, atol=1e-12)
+    np.testing.assert_allclose(A[:-1] @ n, -mu * np.cos(np.pi / edges), atol=1e-12)
+    first = np.cross(n, np.eye(3)[np.argmin(np.abs(n))])
+    first /= np.linalg.norm(first)
+    for i in range(edges):
+        angle = 2.0 * np.pi * i / edges
+        ray = n + mu * (np.cos(angle) * first + np.sin(angle) * np.cross(n, first))
+        values = A[:-1] @ ray
+        assert values.max() < 1e-12
+        if mu:
+            assert (np.abs(values) < 1e-12).sum() == 2
+            assert (A[:-1] @ (ray + 1e-6 * (ray - n))).max() > 1e-7
+
+
+def test_numbers_of_a_cone() -> None:
+    assert FrictionCone(0.3).edges == 8
+    assert FrictionCone(0.0, edges=3).rows.shape == (4, 3)
+    np.testing.assert_array_equal(np.asarray(FrictionCone(1.0).normal), [0.0, 0.0, 1.0])
+    for wrong in ({"coefficient": -1e-9}, {"coefficient": 0.5, "edges": 2}):
+        with pytest.raises(OptionError, match="of a friction cone"):
+            FrictionCone(**wrong)  # type: ignore[arg-type]
