@@ -182,7 +182,8 @@ def test_a_joint_on_its_bound_is_held_by_samples_too() -> None:
     problem = Problem(robot, [row], Bounds.none(robot.space).replace({robot.joint_names[0]: (Q[0][0], 3.0)}))
     path = claims.path_through(problem, np.array(Q))
     search, piece = LegSearch(path.pieces[0], None), path.pieces[0]
-    parts = [WayPart(*piece.times[i : i + 2], *piece.samples[i : i + 2], 0, problem.frozen) for i in range(3)]
+    times, Q = piece.times.tolist(), list(piece.samples)
+    parts = [WayPart(times[i], times[i + 1], Q[i], Q[i + 1], 0, problem.frozen) for i in range(3)]
     for answer in search._in_tubes(parts).values():
         assert isinstance(answer, WayPart)
         assert np.flatnonzero(answer.held).tolist() == [0]

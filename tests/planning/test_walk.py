@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 from itertools import pairwise
+from types import SimpleNamespace
 from typing import Any, cast
 
 import numpy as np
@@ -200,16 +201,16 @@ def test_steps_before_one_that_fails_are_kept_and_its_searches_grow(monkeypatch:
     """Three motions of a sequence may fail; a step is drawn again from its begin, and searched with twice the nodes."""
     graph, (q, _), asked, failing = corner(), ends(0), list[int](), set[int]()
 
-    class Search(LeafSearch):
-        def __init__(self, leaf: Any, rng: np.random.Generator, nodes: int, clock: Any) -> None:
-            super().__init__(leaf, rng, nodes, clock)
-            asked.append(nodes)
+    def search(leaf: Any, rng: np.random.Generator, nodes: int, clock: Any) -> Any:
+        asked.append(nodes)
 
-        def run(self, starts: Any, goals: Any) -> Connection:
-            found = super().run(starts, goals)
+        def run(starts: Any, goals: Any) -> Connection:
+            found = LeafSearch(leaf, rng, nodes, clock).run(starts, goals)
             return replace(found, path=None, status=PlanningStatus.STUCK) if len(asked) in failing else found
 
-    monkeypatch.setattr(attempt, "LeafSearch", Search)
+        return SimpleNamespace(run=run)
+
+    monkeypatch.setattr(attempt, "LeafSearch", search)
     failing |= {3}  # of the motions "stay in a", "in" and "out" the last
     assert list(dict.fromkeys(walk(graph, q, STEPS, rng=generator()).on)) == ["stay in a", "in", "out"]
     assert asked == [1000, 1000, 1000, 1000, 2000]
