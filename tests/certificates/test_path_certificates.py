@@ -656,7 +656,10 @@ def changed(found: PathCertificate, k: int, **entries: Any) -> PathCertificate:
         (lambda c: changed(c, 0, size=1.01 * 2e-3), "ball"),
         (lambda c: changed(c, 0, margins=np.zeros(1), rates=np.ones((1, 1))), "missed"),
         (lambda c: replace(c, legs=(c.legs[0]._replace(pull=1e20), *c.legs[1:])), "joined"),
-        (lambda c: replace(c, legs=(c.legs[0]._replace(pull=np.nan), *c.legs[1:])), "pull"),
+        *(
+            (lambda c, x=x: replace(c, legs=(c.legs[0]._replace(pull=x), *c.legs[1:])), f"pull is {x}")
+            for x in (np.nan, np.inf)
+        ),
         (
             lambda c: replace(c, legs=(c.legs[0]._replace(at_stops=c.legs[0].at_stops + 1.0), *c.legs[1:])),
             "joined",

@@ -282,6 +282,21 @@ def test_a_slide_beside_an_axis_is_as_far_from_it_as_pythagoras_says(target: flo
         assert 0.0 <= (1 if side else -1) * (reach.tool[side] - distance) < 2e-4
 
 
+def test_a_link_alone_is_as_long_as_it_is() -> None:
+    """One joint, no other axis beside it: its tip stays 0.4 m away."""
+    model = pin.Model()
+    turn = model.addJoint(0, pin.JointModelRZ(), pin.SE3.Identity(), "turn")
+    model.addFrame(pin.Frame("tip", turn, 0, pin.SE3(np.eye(3), np.array([0.4, 0.0, 0.0])), pin.FrameType.OP_FRAME))
+    for x in (0.3, 0.5):
+        problem = at(Robot(model), "tip", [x, 0.0, 0.0])
+        rows = ProblemRows.of(problem, problem.rhs)
+        coordinates = Coordinates.of(rows)
+        ((_, screws, there),) = Read.of(rows, coordinates).points
+        (reach,) = Reach.all(screws, there, coordinates.boxes, False)
+        assert reach.tool == pytest.approx((0.4, 0.4))
+        assert reach.target == pytest.approx((x, x))
+
+
 @draws(14, 400)
 def test_equations_of_boxes_hold_at_samples(count: int) -> None:
     """What the equations say of a box, at its corners and inside; at the centre they are what pinocchio says."""
