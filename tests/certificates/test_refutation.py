@@ -26,8 +26,8 @@ from constraints import (
 )
 from constraints.certificates import CertificateStatus, SearchLimits, refute
 from constraints.certificates.boxes import Boxes, Linear, cut
-from constraints.certificates.chains import Screws
-from constraints.certificates.reach import Reach
+from constraints.certificates.chains import HalfLoop, Screws
+from constraints.certificates.reach import Reach, _Distance  # pyright: ignore[reportPrivateUsage]
 from constraints.certificates.reading import Coordinates, Read
 from constraints.certificates.rows import ProblemRows
 from constraints.certificates.searching import BoxSearch
@@ -280,6 +280,9 @@ def test_a_slide_beside_an_axis_is_as_far_from_it_as_pythagoras_says(target: flo
     for reach in found:
         assert reach.refutes
         assert 0.0 <= (1 if side else -1) * (reach.tool[side] - distance) < 2e-4
+    alone = HalfLoop.carrying(screws, range(1, 2), 1.0, screws.position[None], [1.0])
+    _, (_, most), _ = _Distance(alone, np.zeros(3))._on(coordinates.boxes)  # of a slide without any halving
+    assert most == pytest.approx(np.hypot(3.0, 0.3))
 
 
 def test_a_link_alone_is_as_long_as_it_is() -> None:
