@@ -185,7 +185,8 @@ class _Together:
     ) -> None:
         self.rows, self.near, self.radius, self.space = rows, near, radius, rows.problem.space
         self.Q, self.held, self.active, self.target, self.rounds = Q, ends.held, ends.active[0], ends.target[0], rounds
-        self.played, self.settled = rows.equalities | self.active, np.zeros(len(self.active), dtype=np.bool_)
+        self.played = rows.equalities | self.active
+        self.settled: BoolVector = np.zeros(len(self.active), dtype=np.bool_)
         self.spans = not self.played.all()
         self.centers = each_of(self.space.normalize, Q) if self.space.unit_blocks else Q.copy()
         at, bounds = self.space.vector_q, rows.problem.bounds

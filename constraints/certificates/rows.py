@@ -56,7 +56,19 @@ class Near(Protocol):
         ...
 
 
-_KNOWN: WeakKeyDictionary[Problem, tuple[Any, ...]] = WeakKeyDictionary()
+class _KnownRows(NamedTuple):
+    """What `ProblemRows` has beside its problem, of the right-hand sides that were asked for last."""
+
+    rhs: RightHandSide | None
+    owners: Sequence[RowOwner]
+    points: Sequence[Vector]
+    lower: Vector
+    upper: Vector
+    names: Sequence[str]
+    axes: Sequence[int | None]
+
+
+_KNOWN: WeakKeyDictionary[Problem, _KnownRows] = WeakKeyDictionary()
 
 
 @final
@@ -120,12 +132,12 @@ class ProblemRows(NamedTuple):
                 for side in ("lower", "upper")
             )
             names = [f"row {i} of '{o.name}'" for o in owners for i in np.flatnonzero(o.rows.mask).tolist()]
-            known = None, owners, (), lower, upper, names, ()
-        if known[0] is not rhs:
-            owners, every = known[1], rhs.points
-            points = [owner.group.neutral if (p := every[id(owner)]) is None else p for owner in owners]
-            axes = [_free_axis(owner, point) for owner, point in zip(owners, points, strict=True)]
-            known = _KNOWN[problem] = rhs, owners, points, *known[3:6], axes
+            known = _KnownRows(None, owners, (), lower, upper, names, ())
+        if known.rhs is not rhs:
+            every = rhs.points
+            points = [owner.group.neutral if (p := every[id(owner)]) is None else p for owner in known.owners]
+            axes = [_free_axis(owner, point) for owner, point in zip(known.owners, points, strict=True)]
+            known = _KNOWN[problem] = known._replace(rhs=rhs, points=points, axes=axes)
         return ProblemRows(problem, *known[1:])
 
     @staticmethod

@@ -235,9 +235,10 @@ class _Shortened:
         self._given, self._problem = piece, piece.problem
         self._leaf = LeafOfProblem(piece.projector, rhs, collisions)
         self._edges, self._joints = EdgeJudge(self._leaf), _joints(piece)
-        self.rounds = self.taken = self._still = self._back = 0
+        self.rounds = self._still = self._back = 0
+        self.taken: int = 0
         self._put(piece.samples)
-        self._since_free = [(piece.samples, 0)]
+        self._since_free: list[tuple[Matrix, int]] = [(piece.samples, 0)]
 
     def _put(self, samples: Matrix) -> None:
         self._q = samples

@@ -309,7 +309,9 @@ class LegSearch:
         first = 0
         while first < len(said):  # `near` looks at nothing behind the first collision
             near = checker.near(ways.middle[first:], more[first:])
-            rows, pairs, hits = (x.tolist() for x in near)
+            rows: list[int] = near.rows.tolist()
+            pairs: list[int] = near.pairs.tolist()
+            hits: list[bool] = near.met.tolist()
             for row, pair, met in zip(rows, pairs, hits, strict=True):
                 i = first + row
                 if not said[i] and (met or not checker.are_apart(ways.middle[i], pair, float(more[i, pair]))):
