@@ -20,7 +20,7 @@ from ..solvers.projection.engines import USUAL
 from ..workspace import Pool
 from .hulls import PlacedMesh
 from .motion import CarriedSolids, JointMotions, Reaches
-from .pairs import IndexPair, refuse_overlaps
+from .pairs import IndexPair
 from .solids import CollisionSolid, data_of, geometry_moved, geometry_of, geometry_of_hulls, is_within
 
 HULLS_APART = 1e-5
@@ -171,11 +171,10 @@ class Checker:
 
     def _memory(self) -> CoalMemory:
         bodies = [solid.body for solid in self._solids]
-        margins = {(i, j): d + bodies[i].padding + bodies[j].padding for (i, j), d in self._margins.items()}
-        refuse_overlaps(self._solids, margins)
-        hulls, wider = self._hulls, [max(d, 0.0) + HULLS_APART for d in margins.values()]
+        margins = [d + bodies[i].padding + bodies[j].padding for (i, j), d in self._margins.items()]
+        hulls, wider = self._hulls, [max(d, 0.0) + HULLS_APART for d in margins]
         of_hulls = data_of(hulls.geometry, wider) if hulls.pairs else None
-        return CoalMemory(self._model.createData(), data_of(self.geometry, [*margins.values()]), of_hulls)
+        return CoalMemory(self._model.createData(), data_of(self.geometry, margins), of_hulls)
 
     @cached_property
     def _is_flat(self) -> bool:

@@ -135,25 +135,6 @@ def margins_of_joints(pairs: Iterable[CollisionPair], names: Sequence[str]) -> d
     return found
 
 
-def refuse_overlaps(solids: Sequence[CollisionSolid], margins: Mapping[IndexPair, float]) -> None:
-    """Refuse what coal has no verdict of: a mesh and another solid that may overlap.
-
-    Args:
-        solids: all of them.
-        margins: pair of solids -> distance [m], with what they reach beyond what coal knows of them.
-
-    Raises:
-        OptionError: names the pair.
-    """
-    for (i, j), margin in margins.items():
-        if margin < 0.0 and solids[i].body.is_mesh != solids[j].body.is_mesh:
-            mesh, other = (solids[k].name for k in sorted((i, j), key=lambda k: not solids[k].body.is_mesh))
-            raise OptionError(
-                f"margin {margin:.6g} m of '{mesh}' and '{other}': a mesh may only overlap another mesh; give 0 or "
-                "more, or let the pair collide (`without`)"
-            )
-
-
 def ask_of_margins(solids: Sequence[CollisionSolid], margins: Mapping[IndexPair, float]) -> None:
     """Ask about distances that are far larger than the shapes, or so negative that a pair never counts.
 

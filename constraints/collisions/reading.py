@@ -147,7 +147,7 @@ def _of_urdf(
         placement = frame.placement * link.placement.actInv(solid.placement)
         name = f"{prefix}/{solid.name}" if prefix else str(solid.name)
         body = CoveredGeometry(solid.geometry)
-        if body.is_mesh:
+        if type(solid.geometry).__name__.startswith("BVHModel"):
             body = meshes.setdefault((solid.meshPath, *map(str, solid.meshScale)), body)
         yield _asked(robot, CollisionSolid(name, frame.name, frame.joint, placement, body))
 

@@ -36,11 +36,6 @@ class CoveredGeometry:
         self.geometry, self.cloud = geometry, cloud
         self.kind = type(geometry).__name__ if cloud is None else "PointCloud"
 
-    @property
-    def is_mesh(self) -> bool:
-        """Whether it is made of triangles, as the points of a cloud are too."""
-        return type(self.geometry).__name__.startswith("BVHModel")
-
     @cached_property
     def cover(self) -> Cover | None:
         """None of a solid that has no end."""

@@ -14,9 +14,8 @@ from collisions.test_covers import mesh, rock
 from scipy.spatial import ConvexHull
 
 from constraints import Base, Part, Robot
-from constraints.collisions import CollisionModel, Shape, checking
+from constraints.collisions import CollisionModel, checking
 from constraints.collisions.hulls import PARTS, PlacedMesh, parts_of
-from constraints.errors import OptionError
 
 coal: Any = import_module("coal")
 BOX = np.array([[x, y, z] for x in (-0.5, 0.5) for y in (-0.5, 0.5) for z in (-0.5, 0.5)])
@@ -196,16 +195,3 @@ def test_sheets_collide(kernels: bool, tmp_path: Path, monkeypatch: pytest.Monke
     assert 5 < sum(met) < 55
     assert model.is_free_batch(Q).tolist() == [not each for each in met]
     assert [len(model.collisions(q, 1)) for q in Q] == met
-
-
-def test_a_mesh_that_may_overlap_a_shape_is_refused_by_name(tmp_path: Path) -> None:
-    """Coal has no verdict of them; two meshes may overlap, and two shapes."""
-    model = clamps(tmp_path, 0.0)
-    ball = Shape("ball", "Sphere", (0.1,), placement=[3.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0])
-    both = model.added(ball)
-    name = model.names[0]
-    overlapping = both.with_margins({(name, "ball"): -0.01})
-    for ask in (overlapping.is_free, overlapping.collisions):
-        with pytest.raises(OptionError, match=rf"margin -0.01 m of '{name}' and 'ball': a mesh may only overlap"):
-            ask(model.robot.space.neutral)
-    assert isinstance(both.with_margins({model.pairs[0]: -0.01}).is_free(model.robot.space.neutral), bool)
