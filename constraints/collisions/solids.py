@@ -12,6 +12,7 @@ import numpy as np
 
 from liegroups.arrays import Matrix, Vector
 
+from ..errors import OptionError
 from ..robot.model.pinocchio import Placement, pin
 from .clouds import CloudTree, PointCloud
 from .covers import Cover, cover_of
@@ -169,10 +170,20 @@ def data_of(geometry: Any, margins: Sequence[float]) -> Any:
 
 
 def is_within(geometry: Any, data: Any, pair: int, more: float) -> bool:
-    """Whether a pair is not farther apart than its margin and a distance."""
+    """Whether a pair is not farther apart than its margin and a distance.
+
+    Raises:
+        OptionError: coal does not know: a mesh that is near another solid, which it may overlap.
+    """
     request = data.collisionRequests[pair]
     margin = request.security_margin
     request.security_margin = margin + more
-    near = bool(pin.computeCollision(geometry, data, pair))
-    request.security_margin = margin
-    return near
+    try:
+        return bool(pin.computeCollision(geometry, data, pair))
+    except ValueError:
+        ends = geometry.collisionPairs[pair]
+        a, b = (geometry.geometryObjects[n].name for n in (ends.first, ends.second))
+        what = f"margin {margin:.6g} m of '{a}' and '{b}', which are near each other"
+        raise OptionError(f"{what}: a mesh may only overlap another mesh, give 0 or more") from None
+    finally:
+        request.security_margin = margin

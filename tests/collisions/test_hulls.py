@@ -14,8 +14,9 @@ from collisions.test_covers import mesh, rock
 from scipy.spatial import ConvexHull
 
 from constraints import Base, Part, Robot
-from constraints.collisions import CollisionModel, checking
+from constraints.collisions import CollisionModel, Shape, checking
 from constraints.collisions.hulls import PARTS, PlacedMesh, parts_of
+from constraints.errors import OptionError
 
 coal: Any = import_module("coal")
 BOX = np.array([[x, y, z] for x in (-0.5, 0.5) for y in (-0.5, 0.5) for z in (-0.5, 0.5)])
@@ -195,3 +196,18 @@ def test_sheets_collide(kernels: bool, tmp_path: Path, monkeypatch: pytest.Monke
     assert 5 < sum(met) < 55
     assert model.is_free_batch(Q).tolist() == [not each for each in met]
     assert [len(model.collisions(q, 1)) for q in Q] == met
+
+
+def test_a_mesh_that_may_overlap_a_shape_near_it_is_refused_by_name(tmp_path: Path) -> None:
+    """Coal has no verdict of them; two meshes may overlap, and what is far from each other is free."""
+    model = clamps(tmp_path, 0.0)
+    ball = Shape("ball", "Sphere", (0.1,), placement=[3.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0])
+    name, q = model.names[0], model.robot.space.neutral
+    both = model.added(ball).with_margins({(name, "ball"): -0.01, model.pairs[0]: -0.01})
+    apart = q + np.eye(len(q))[7] * 9.0
+    assert both.is_free(apart)
+    apart[0] = 3.0
+    for ask in (both.is_free, both.collisions):
+        with pytest.raises(OptionError, match=rf"margin -0.01 m of '{name}' and 'ball', .*: a mesh may only overlap"):
+            ask(apart)
+    assert not both.is_free(q)
