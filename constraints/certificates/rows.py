@@ -56,19 +56,7 @@ class Near(Protocol):
         ...
 
 
-class _KnownRows(NamedTuple):
-    """What `ProblemRows` has beside its problem, of the right-hand sides that were asked for last."""
-
-    rhs: RightHandSide | None
-    owners: Sequence[RowOwner]
-    points: Sequence[Vector]
-    lower: Vector
-    upper: Vector
-    names: Sequence[str]
-    axes: Sequence[int | None]
-
-
-_KNOWN: WeakKeyDictionary[Problem, _KnownRows] = WeakKeyDictionary()
+_WITHOUT_SIDES: WeakKeyDictionary[Problem, tuple[Any, Vector, Vector, Any]] = WeakKeyDictionary()
 
 
 @final
@@ -124,21 +112,19 @@ class ProblemRows(NamedTuple):
     @staticmethod
     def of(problem: Problem, rhs: RightHandSide) -> ProblemRows:
         """Those of a problem."""
-        known = _KNOWN.get(problem)
-        if known is None:
+        if problem not in _WITHOUT_SIDES:
             owners = [o for stack in (*problem.mandatory, problem.explicits) for o in stack if o.rows.mask.any()]
             lower, upper = (
                 np.concatenate([getattr(o.rows, side)[o.rows.mask] for o in owners] or [np.zeros(0)])
                 for side in ("lower", "upper")
             )
             names = [f"row {i} of '{o.name}'" for o in owners for i in np.flatnonzero(o.rows.mask).tolist()]
-            known = _KnownRows(None, owners, (), lower, upper, names, ())
-        if known.rhs is not rhs:
-            every = rhs.points
-            points = [owner.group.neutral if (p := every[id(owner)]) is None else p for owner in known.owners]
-            axes = [_free_axis(owner, point) for owner, point in zip(known.owners, points, strict=True)]
-            known = _KNOWN[problem] = known._replace(rhs=rhs, points=points, axes=axes)
-        return ProblemRows(problem, *known[1:])
+            _WITHOUT_SIDES[problem] = owners, lower, upper, names
+        owners, lower, upper, names = _WITHOUT_SIDES[problem]
+        every = rhs.points
+        points = [owner.group.neutral if (p := every[id(owner)]) is None else p for owner in owners]
+        axes = [_free_axis(owner, point) for owner, point in zip(owners, points, strict=True)]
+        return ProblemRows(problem, owners, points, lower, upper, names, axes)
 
     @staticmethod
     def stacked(each: Sequence[ProblemRows]) -> ProblemRows:
