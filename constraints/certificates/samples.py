@@ -69,7 +69,7 @@ class Samples:
 
     def __init__(self, rows: ProblemRows, engine: Engine, q: Vector, small: float) -> None:
         problem, self._taken = rows.problem, list[tuple[int, slice | Indices, int]]()
-        self._space, self._moving, each = problem.space, ~problem.frozen, zip(rows.owners, rows.axes, strict=True)
+        self._moving, each = ~problem.frozen, zip(rows.owners, rows.axes, strict=True)
         owners, base = zip(*(self._sampled(i, *one) for i, one in enumerate(each)), strict=True)
         self.base: Vector = np.concatenate(base)
         self._stack = Stack(owners)

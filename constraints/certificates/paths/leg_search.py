@@ -198,12 +198,13 @@ class LegSearch:
         tried = _Tried(way, found, at, rooms, legs, contraction(legs.numbers)[1])
         each, need, clear = _clear(way, legs, rooms)
         far = np.abs(found.value.middle - self.target) > FAR_FROM_END
-        clear &= ~(self.active & far).any(axis=1) & (self.collisions is None)
-        self.held |= held[clear].any(axis=0) & ~self.problem.frozen
-        return [
-            Proof(part, legs, i, each[i], float(need[i])) if clear[i] else self._answer(part, tried, i, each[i])
-            for i, part in enumerate(parts)
-        ]
+        which = np.flatnonzero(clear & ~(self.active & far).any(axis=1))
+        met = dict(zip(which.tolist(), self._met(way.some(which), need[which]), strict=True))
+        proved = [i for i, why in met.items() if not why]
+        self.held |= held[proved].any(axis=0) & ~self.problem.frozen
+        answers: dict[int, Answer] = {i: NoLeg(why) for i, why in met.items()}
+        answers |= {i: Proof(parts[i], legs, i, each[i], float(need[i])) for i in proved}
+        return [answers.get(i) or self._answer(part, tried, i, each[i]) for i, part in enumerate(parts)]
 
     def _enclosed(self, rows: ProblemRows, box: TangentBox, moved: Interval) -> tuple[RowsOn, Interval]:
         """Rows on boxes around legs, and what targets move by, where these move on groups too."""
