@@ -14,7 +14,7 @@ from ..functions.enclosures.box import TangentBox
 from ..rows.explicit import Explicit
 from ..rows.row_owner import RowOwner
 from .certificate import Certificate, CertificateStatus
-from .check import Premises, contraction, distance, failures, lengths, within
+from .check import Premises, contraction, distance, failures, lengths, raised, within
 from .rows import ProblemRows, RowsOn
 from .slice import Moves, Place, Room, Slice
 
@@ -241,7 +241,7 @@ class Evidence(NamedTuple):
             reason=reason,
             q=self.q,
             center=self.center,
-            r=float("inf") if numbers is None else float(distance(numbers, self.rho)),
+            r=float("inf") if numbers is None else float(raised(distance(numbers, self.rho))),
             R=0.0 if numbers is None else float(numbers.size),
             condition=float("inf") if at is None else float(at.condition),
             rows=0 if at is None else len(at.chosen),

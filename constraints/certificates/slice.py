@@ -205,29 +205,66 @@ class Moves(NamedTuple):
         """
         if space.is_flat:
             return Moves(rounded_up(np.abs(center - q)), np.abs(basis))
-        displaced = [rounded_up(np.abs(center[..., space.vector_q] - q[..., space.vector_q]))]
+        displaced = [np.abs(center[..., space.vector_q] - q[..., space.vector_q])]
         spread = [np.abs(basis[..., space.vector_v, :])]
-        for leaf in space.leaves():
-            if leaf.space.is_flat:
-                continue
-            difference = each_of(leaf.space.difference, q[..., leaf.q], center[..., leaf.q])
-            size = 1.0 + np.abs(center[..., leaf.q]).max(axis=-1)
-            for part in _PARTS[leaf.space.atoms]:
-                rows, d = slice(leaf.v.start + part.start, leaf.v.start + part.stop), difference[..., part]
-                if part.start == 0 and leaf.space.atoms in (SE2.atoms, SE3.atoms):
-                    d = (center[..., leaf.q] - q[..., leaf.q])[..., : part.stop]
-                displaced.append(np.asarray(rounded_up(lengths(d)) + OF_MAPS * size)[..., None])
-                spread.append(np.sqrt((basis[..., rows, :] ** 2).sum(axis=-2))[..., None, :])
-        return Moves(np.concatenate(displaced, axis=-1), np.asarray(rounded_up(np.concatenate(spread, axis=-2))))
+        for part in _parts(space):
+            here, there = q[..., part.q], center[..., part.q]
+            if part.turns:
+                here = here / lengths(here)[..., None]
+                chord = 0.5 * lengths(there - here)
+                if part.turns == OF_QUATERNION:  # and its opposite are one rotation
+                    chord = np.minimum(chord, 0.5 * lengths(there + here))
+                displaced.append(part.turns * chord * (1.0 + OF_ARCS * chord * chord) + 2.0 * OF_MAPS)
+            else:
+                displaced.append(lengths(there - here))
+            spread.append(np.sqrt((basis[..., part.v, :] ** 2).sum(axis=-2)))
+        return Moves(rounded_up(np.concatenate(displaced, axis=-1)), rounded_up(np.concatenate(spread, axis=-2)))
 
 
-_PARTS = {
-    SO2.atoms: (slice(0, 1),),
-    SE2.atoms: (slice(0, 2), slice(2, 3)),
-    SO3.atoms: (slice(0, 3),),
-    SE3.atoms: (slice(0, 3), slice(3, 6)),
+OF_ARCS = 0.571
+r""":math:`\arcsin x \le x + (\pi / 2 - 1)\, x^3` for x from 0 to 1: the excess rises with x."""
+
+OF_QUATERNION = 4.0
+"""Angles of a rotation by that of half the chord of its quaternions."""
+
+
+class _Part(NamedTuple):
+    """The origins, or the rotations, of all groups of one kind.
+
+    Attributes:
+        q, v: their entries and tangent rows, one row each.
+        turns: angle of a rotation by that of half the chord of its unit vectors; 0 of origins.
+    """
+
+    q: Indices
+    v: Indices
+    turns: float
+
+
+_ORIGINS_AND_ROTATIONS = {
+    SO2.atoms: (_Part(np.arange(2), np.arange(1), 2.0),),
+    SE2.atoms: (_Part(np.arange(2), np.arange(2), 0.0), _Part(np.arange(2, 4), np.arange(2, 3), 2.0)),
+    SO3.atoms: (_Part(np.arange(4), np.arange(3), OF_QUATERNION),),
+    SE3.atoms: (_Part(np.arange(3), np.arange(3), 0.0), _Part(np.arange(3, 7), np.arange(3, 6), OF_QUATERNION)),
 }
-"""Tangent rows of the origins and rotations of a group."""
+"""Of each group: its origin, if it has one, and its rotation."""
+
+_PARTS: WeakKeyDictionary[Space, list[_Part]] = WeakKeyDictionary()
+
+
+def _parts(space: Space) -> list[_Part]:
+    """The origins and rotations of a space."""
+    if space not in _PARTS:
+        found = dict[tuple[int, int, float], list[_Part]]()
+        for leaf in space.leaves():
+            for q, v, turns in _ORIGINS_AND_ROTATIONS.get(leaf.space.atoms, ()):
+                part = _Part(leaf.q.start + q, leaf.v.start + v, turns)
+                found.setdefault((len(q), len(v), turns), []).append(part)
+        _PARTS[space] = [
+            _Part(np.array([part.q for part in same]), np.array([part.v for part in same]), turns)
+            for (_, _, turns), same in found.items()
+        ]
+    return _PARTS[space]
 
 
 def each_of(function: Callable[..., Vector], *rows: Vector) -> Vector:
@@ -312,8 +349,8 @@ class _Bounded(NamedTuple):
         bodies = list[tuple[int, int]]()
         for entry in others.tolist():
             leaf = next(leaf for leaf in space.leaves() if leaf.q.start <= entry < leaf.q.stop)
-            part = _PARTS[leaf.space.atoms][0]
-            bodies.append((leaf.v.start + part.start, leaf.v.start + part.stop))
+            rows = leaf.v.start + _ORIGINS_AND_ROTATIONS[leaf.space.atoms][0].v
+            bodies.append((int(rows[0]), int(rows[-1]) + 1))
         entries = np.concatenate([space.vector_q[where], others])
         places = *(Place("coordinate", i) for i in where.tolist()), *(Place("body", i) for i in others.tolist())
         columns = space.vector_v[where]
