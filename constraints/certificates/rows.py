@@ -57,6 +57,8 @@ class Near(Protocol):
 
 
 _WITHOUT_SIDES: WeakKeyDictionary[Problem, tuple[Any, Vector, Vector, Any]] = WeakKeyDictionary()
+_WITH_SIDES: WeakKeyDictionary[Problem, tuple[RightHandSide, Any, Any]] = WeakKeyDictionary()
+"""The last right-hand sides, with what is read of them."""
 
 
 @final
@@ -121,10 +123,13 @@ class ProblemRows(NamedTuple):
             names = [f"row {i} of '{o.name}'" for o in owners for i in np.flatnonzero(o.rows.mask).tolist()]
             _WITHOUT_SIDES[problem] = owners, lower, upper, names
         owners, lower, upper, names = _WITHOUT_SIDES[problem]
-        every = rhs.points
-        points = [owner.group.neutral if (p := every[id(owner)]) is None else p for owner in owners]
-        axes = [_free_axis(owner, point) for owner, point in zip(owners, points, strict=True)]
-        return ProblemRows(problem, owners, points, lower, upper, names, axes)
+        last = _WITH_SIDES.get(problem)
+        if last is None or last[0] is not rhs:
+            every = rhs.points
+            points = [owner.group.neutral if (p := every[id(owner)]) is None else p for owner in owners]
+            axes = [_free_axis(owner, point) for owner, point in zip(owners, points, strict=True)]
+            _WITH_SIDES[problem] = last = rhs, points, axes
+        return ProblemRows(problem, owners, last[1], lower, upper, names, last[2])
 
     @staticmethod
     def stacked(each: Sequence[ProblemRows]) -> ProblemRows:
