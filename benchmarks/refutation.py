@@ -36,7 +36,7 @@ from robots import arm, panda, talos, two_arms, ur5
 
 from constraints import Implicit, Orientation, Pose, Position, Problem, Rotation, Transformation
 from constraints.certificates import CertificateStatus, CompleteBy, SearchLimits, all_solutions, refute
-from constraints.certificates.chains import Screws
+from constraints.certificates.boxes.chains import Screws
 from constraints.models.mechanisms import five_bar
 
 REFUTED, SOLVED = CertificateStatus.REFUTED, CertificateStatus.SOLVED

@@ -13,7 +13,7 @@ from .errors import MissingExtraError
 ABOVE = {
     "certificates.paths.along": "certify_path",
     "certificates.batch": "certify certify_batch",
-    "certificates.refutation": "beyond_lengths",
+    "certificates.boxes.refutation": "beyond_lengths",
     "certificates.paths.sweeps": "certify_sweep",
     "files.motions": "save_motion",
     "files.options": "load_options save_options",

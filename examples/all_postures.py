@@ -23,7 +23,7 @@ import pinocchio as pin
 
 from constraints import Implicit, Pose, Problem, Robot
 from constraints.certificates import CertificateStatus, CompleteBy, all_solutions, refute
-from constraints.certificates.solutions import Solutions
+from constraints.certificates.boxes.solutions import Solutions
 
 RIGHT, ONE = np.radians(90.0), np.radians(1.0)
 AHEAD = (0.3, 1.0, 0.0, 1.5, 0.0, 0.0)  # from axis to axis [m]

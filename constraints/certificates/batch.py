@@ -14,10 +14,11 @@ from ..errors import NoEnclosureError, OptionError, SizeError, UndefinedError
 from ..functions.enclosures.box import TangentBox
 from ..problem.problem import Problem
 from ..rows.right_hand_side import RightHandSide
+from .balls import Balls, FoundByKernels, by_kernels, is_kept
 from .certificate import Certificate
-from .check import Premises, contraction, spent, within
+from .check import Premises
 from .rows import NUMBERS, ProblemRows, RowsOn
-from .samples import NearRows
+from .samples import Around, NearRows
 from .search import (
     COARSE_STEP,
     FINE_STEP,
@@ -30,7 +31,7 @@ from .search import (
     of_users,
     other_size,
 )
-from .slice import Moves, Place, Room, Slice, each_of
+from .slice import Moves, Room, Slice, each_of
 
 STEPS_TOGETHER = 3
 """Of Newton's method that all take together; who needs more is looked at alone."""
@@ -188,7 +189,8 @@ class _Together:
         self.played = rows.equalities | self.active
         self.settled: BoolVector = np.zeros(len(self.active), dtype=np.bool_)
         self.spans = not self.played.all()
-        self.centers = each_of(self.space.normalize, Q) if self.space.unit_blocks else Q.copy()
+        self.start = each_of(self.space.normalize, Q) if self.space.unit_blocks else Q
+        self.centers = self.start.copy()
         at, bounds = self.space.vector_q, rows.problem.bounds
         self.lower, self.upper = bounds.lower[at], bounds.upper[at]
         on = (self.held & ~rows.problem.frozen)[:, self.space.vector_v]
@@ -210,27 +212,23 @@ class _Together:
                 break
             size = self.size[which]
             try:
-                numbers, places, found = self._premises(which, size)
+                balls, found = self._tried(which, size)
             except UndefinedError as why:
                 fails = why.where if np.shape(why.where) == which.shape else np.ones(len(which), dtype=np.bool_)
                 self.fits[[i for i in which[fails].tolist() if i not in best]] = False
                 which = which[~fails]
                 continue
-            size = numbers.size
-            alpha, beta = contraction(numbers)
-            rho = within(alpha, beta)
-            used = spent(numbers.rates, np.where(np.isfinite(rho), rho, 0.0)[:, None])
-            enough = numbers.margins >= used
-            holds = (rho <= size) & enough.all(axis=1)
-            if not enough.all():
-                self._see_ends(which, ~enough & (rho < NEAR_END)[:, None], places, found)
+            numbers, size = balls.numbers, balls.numbers.size
+            holds = (balls.rho <= size) & ~balls.is_short
+            if balls.is_short.any():
+                self._see_ends(which, balls, found)
             for k, i in enumerate(which.tolist()):
                 if holds[k] and (i not in best or size[k] > best[i][0].size[best[i][1]]):
-                    best[i] = numbers, k, float(rho[k]), self.centers[i].copy()
+                    best[i] = numbers, k, float(balls.r[k]), self.centers[i].copy()
             if self.near is not None and holds.all():
                 break
             largest = np.array([best[i][0].size[best[i][1]] if i in best else 0.0 for i in which.tolist()])
-            other = other_size(numbers, beta)
+            other = other_size(numbers, balls.beta)
             again = (largest > 0.0) & (other > 1.2 * largest) | (largest == 0.0) & (other < 0.9 * size)
             self.size[which] = other
             which = which[again & self.fits[which] & (self.radius is None)]
@@ -267,8 +265,7 @@ class _Together:
             if short.all() or not left:
                 break
         self.fits &= short
-        likely = FIRST_SIZE if self.near is None else likely_size(self.at, look)
-        self.size = np.zeros(len(self.Q)) + (likely if self.radius is None else self.radius)
+        self.size = np.full(len(self.Q), self.radius or (FIRST_SIZE if self.near is None else 0.0))
         return np.flatnonzero(self.fits)
 
     def _on(self, which: Indices, at: Slice | None = None, size: Vector | None = None) -> RowsOn:
@@ -279,18 +276,19 @@ class _Together:
         box = TangentBox(self.space, centers, 0.0) if at is None else at.box(self.space, centers, size)
         return (self.rows if every else self.rows.of_boxes(which)).on(box)
 
-    def _premises(self, which: Indices, size: Vector) -> tuple[Premises, Sequence[Place], RowsOn]:
-        """On balls of these sizes around some centres, once Newton's steps from there have come to an end."""
+    def _tried(self, which: Indices, size: Vector) -> tuple[Balls, RowsOn]:
+        """Balls of these sizes around some centres, once Newton's steps from there have come to an end."""
         every = len(which) == len(self.Q)
         at = self.at if every else Slice(*self.at[:2], *(each[which] for each in self.at[2:]))
-        on_balls = size if self.near is None else None
-        found, far = self._enclosed(at, which, on_balls)
+        found, known, far = self._enclosed(at, which, size)
         for _ in range(STEPS_TOGETHER):
             if not far.any():
                 break
-            found, far = self._enclosed(at, which, on_balls)
+            found, known, far = self._enclosed(at, which, size)
         if found.near is not None:
-            largest = found.near.largest
+            largest = found.near.largest if known is None else known.reach
+            if known is None and self.radius is None:
+                size = np.where(size > 0.0, size, likely_size(at, found))
             far |= ~(largest > LEAST_BALL) | (size > largest) & (self.radius is not None)
             size = np.minimum(size, np.maximum(largest, LEAST_BALL))
             if self.spans:
@@ -299,20 +297,26 @@ class _Together:
             far |= (self.settled & ~found.settled(self.target, self.held[which])).any(axis=1)
         self.fits[which[far]] = False
         self._keep(found, which)
+        if known is not None:
+            return known.balls, found
         centers = self.centers[which]
         room = Room.around(self.rows, found, self.active, centers, at.basis)
-        moves = Moves.between(self.space, self.Q[which], centers, at.basis)
-        return at.numbers(found, self.target, size, moves, room), room.places, found
+        moves = Moves.between(self.space, self.start[which], centers, at.basis)
+        return Balls.of(at.numbers(found, self.target, size, moves, room)), found
 
-    def _enclosed(self, at: Slice, which: Indices, size: Vector | None) -> tuple[RowsOn, BoolVector]:
+    def _enclosed(self, at: Slice, which: Indices, size: Vector) -> tuple[RowsOn, FoundByKernels | None, BoolVector]:
         """Rows on balls, and from which centres a step led on to others, where they are not looked at yet."""
-        found = self._on(which, at, size)
-        steps, moves = at.newton(found, self.target), np.zeros((len(self.Q), self.space.nv))
+        found = self._on(which, at, size if self.near is None else None)
+        known = None
+        if isinstance(found.near, Around) and not self.spans:
+            known = by_kernels(found.near, at, self.start[which], self.target, size)
+        steps = at.newton(found, self.target) if known is None else known.steps
         far = np.abs(steps).max(axis=1, initial=0.0) > FINE_STEP
         if far.any():
+            moves = np.zeros((len(self.Q), self.space.nv))
             moves[which] = np.where(far[:, None], steps, 0.0)
             self._move(moves)
-        return found, far
+        return found, known, far
 
     def _move(self, steps: Matrix) -> None:
         moved = steps.any(axis=1)
@@ -347,8 +351,10 @@ class _Together:
         self.ends.active[i] |= low | high
         self.ends.target[i] = np.where(low, self.rows.lower, np.where(high, self.rows.upper, self.ends.target[i]))
 
-    def _see_ends(self, which: Indices, short: BoolVector, places: Sequence[Place], found: RowsOn) -> None:
+    def _see_ends(self, which: Indices, balls: Balls, found: RowsOn) -> None:
         """Hold what is so near an end that the solution may pass it, next."""
+        short = ~is_kept(balls.numbers, balls.rho) & (balls.rho < NEAR_END)[:, None]
+        places = Room.places(self.rows, self.active)
         for k, j in np.argwhere(short).tolist():
             place, i = places[j], int(which[k])
             if place.kind == "coordinate":
@@ -373,8 +379,8 @@ class _Together:
             proved |= {some[k]: one for k, one in again.items()}
         return proved
 
-    def _certificate(self, i: int, numbers: Premises, k: int, rho: float, center: Vector) -> Certificate:
+    def _certificate(self, i: int, numbers: Premises, k: int, r: float, center: Vector) -> Certificate:
         at = Slice(*self.at[:2], *(each[i] for each in self.at[2:]))
         of_one = Premises(*(each[k] for each in numbers))
-        found = Evidence(self.Q[i], center, self.held[i], self.active, at, of_one, rho)
+        found = Evidence(self.Q[i], center, self.held[i], self.active, at, of_one, r)
         return found.certificate(self.rows, "", of_users(self.rows) if self.near is None else ())

@@ -19,7 +19,7 @@ and where nothing else is taken from it.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, NamedTuple, final
 
 import numpy as np
@@ -39,6 +39,7 @@ from ..rows.stack import Stack
 from ..solvers.engine import Engine
 from ..solvers.projection.engines import as_engine
 from ..workspace import Pool, Workspace
+from .balls import packed
 from .rows import ProblemRows, RowsOn, tilted
 from .slice import norm_bound
 from .slopes import FARTHEST_ON_CIRCLE, LONGEST_WAY, BoundedSlopes, Slides, is_locked, is_straight, shift_of
@@ -135,6 +136,11 @@ class _Bent(NamedTuple):
             of_each[numbers, i] = 1.0
         return _Bent(of_each, *(np.array([one[k] for one in each]) for k in (1, 2)))
 
+    @property
+    def numbers(self) -> Indices:
+        """(m,) of each row the number of its constraint; -1 if it is of none."""
+        return (self.of_each @ np.arange(1, len(self.bend) + 1)).astype(np.intp) - 1
+
 
 @final
 class KnownRows:
@@ -181,6 +187,12 @@ class KnownRows:
         for numbers in self.locked.values():
             self.small[numbers] = 0.0
         self.off: Matrix = np.repeat(self.small[None, :, None], self.space.nv, axis=-1)
+        self.problem = rows.problem
+
+    @cached_property
+    def packed(self) -> tuple[Any, ...]:
+        """For kernels."""
+        return packed(self)
 
     def rate(self, C: Matrix, chosen: Indices) -> Any:
         """K, of rows in play; C (..., n, n)."""
@@ -254,14 +266,13 @@ class NearRows:
         """
         known = self.known
         E, J = self._sampled(Q)
-        value, near = self._values(Q, E, J)
-        off = known.off if len(J) == 1 else np.broadcast_to(known.off, J.shape)
-        jacobian = middle = Interval.ball(J, off)
-        around = _Around(self, Q, np.abs(value) + near, J)
+        value = Interval.ball(known.samples.base + E, partial(self._rounding, Q, E, J))
+        jacobian = middle = Interval.ball(J, lambda: np.broadcast_to(known.off, J.shape))
+        around = Around(self, Q, value, E, J)
         if size is not None:
             insist(size <= around.largest, "a ball in which a logarithm, or what slides, may be too far")
             jacobian = Interval.around(J, rounded_up(known.bends * size[:, None] + known.small)[..., None])
-        return RowsOn(Interval.ball(value, near), jacobian, lambda: Bend(middle, middle), around)
+        return RowsOn(value, jacobian, lambda: Bend(middle, middle), around)
 
     def rate(self, C: Matrix, chosen: Indices) -> Any:
         """As of `KnownRows`; that of the last C is kept."""
@@ -269,8 +280,8 @@ class NearRows:
             self._last = C, self.known.rate(C, chosen)
         return self._last[1]
 
-    def _values(self, Q: Matrix, E: Matrix, J: Matrix) -> tuple[Matrix, Matrix]:
-        """Values of the rows (n, m), and their rounding."""
+    def _rounding(self, Q: Matrix, E: Matrix, J: Matrix) -> Matrix:
+        """Of the values of the rows (n, m)."""
         known, base, space = self.known, self.known.samples.base, self.known.space
         size = np.abs(base) + np.abs(E)
         if len(known.straight):
@@ -278,10 +289,10 @@ class NearRows:
             x[:, space.vector_v] = np.abs(Q[:, space.vector_q])
             size[:, known.straight] += 2.0 * (applied(np.abs(J[:, known.straight]), x) + known.shift)
         near = rounded_up(known.rounding + 8.0 * (space.nv + 8) * UNIT * size)
-        return base + E, np.where(self._exact & (E == 0.0), 0.0, near) if known.locked else near
+        return np.where(self.exact & (E == 0.0), 0.0, near) if known.locked else near
 
     @cached_property
-    def _exact(self) -> BoolVector:
+    def exact(self) -> BoolVector:
         """(m,), or (n, m): rows of locked joints that subtract nothing but zeros."""
         known, points, owners = self.known, self._rows.points, self._rows.owners
         found = np.broadcast_to(known.samples.base == 0.0, (*points[0].shape[:-1], len(known.bends))).copy()
@@ -301,41 +312,57 @@ class NearRows:
         return errors, jacobians
 
 
-class _Around:
+class Around:
     """What is known around configurations, as of `rows.Near`.
 
     Args:
         rows: what is sampled.
         Q: where (n, nq).
-        size: (n, m) at least the absolute values there.
-        J: Jacobians (n, m, nv).
+        value: of the rows (n, m).
+        E, J: errors (n, m) and Jacobians (n, m, nv).
     """
 
-    def __init__(self, rows: NearRows, Q: Matrix, size: Matrix, J: Matrix) -> None:
-        self.rate, self._known, self._Q, self._size, self._J = rows.rate, rows.known, Q, size, J
+    def __init__(self, rows: NearRows, Q: Matrix, value: Interval, E: Matrix, J: Matrix) -> None:
+        self.rate, self.known, self.Q, self.E, self.J, self._rows, self._value = (
+            rows.rate,
+            rows.known,
+            Q,
+            E,
+            J,
+            rows,
+            value,
+        )
+
+    @property
+    def exact(self) -> Matrix:
+        """1 where nothing is rounded if the error is zero, (n, m) or (1, m)."""
+        if not self.known.locked:
+            return np.zeros((1, self.E.shape[1]))
+        return np.atleast_2d(self._rows.exact).astype(np.float64)
 
     @cached_property
     def _lengths(self) -> Matrix:
-        return lengths(self._J) + self._known.small * np.sqrt(self._J.shape[-1])
+        return lengths(self.J) + self.known.small * np.sqrt(self.J.shape[-1])
 
     @cached_property
     def largest(self) -> Vector:
         """Negative where nothing is known."""
-        known, far = self._known, self._known.far
-        most = np.full(len(self._Q), known.longest)
+        known, far = self.known, self.known.far
+        most = np.full(len(self.Q), known.longest)
         if len(far.bend):
-            left = far.farthest - np.sqrt((self._size * self._size) @ far.of_each)
+            size = np.abs(self._value.middle) + self._value.radius
+            left = far.farthest - np.sqrt((size * size) @ far.of_each)
             slope = np.sqrt((self._lengths * self._lengths) @ far.of_each)
             root = slope + np.sqrt(slope * slope + 2.0 * far.bend * np.maximum(left, 0.0))
             most = np.minimum(most, (1.98 * left / root).min(axis=1))
         for entries, length in known.slides:
-            most = np.where(lengths(self._Q[:, entries]) <= length + 0.5 * AROUND, most, -1.0)
+            most = np.where(lengths(self.Q[:, entries]) <= length + 0.5 * AROUND, most, -1.0)
         return most
 
     def along(self, B: Matrix, chosen: Indices) -> Interval:
         """Columns of B are no longer than 1, nearly: sums of products are bounded by lengths of rows."""
-        J, n = self._J[:, chosen], self._J.shape[-1]
-        small = self._known.small[chosen] * np.sqrt(n) + 8.0 * (n + 4) * UNIT * self._lengths[:, chosen]
+        J, n = self.J[:, chosen], self.J.shape[-1]
+        small = self.known.small[chosen] * np.sqrt(n) + 8.0 * (n + 4) * UNIT * self._lengths[:, chosen]
         middle, radius = J @ B, rounded_up(small)[..., None]
         return Interval(middle - radius, middle + radius)
 

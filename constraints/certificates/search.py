@@ -13,8 +13,9 @@ from ..errors import NoEnclosureError, UndefinedError
 from ..functions.enclosures.box import TangentBox
 from ..rows.explicit import Explicit
 from ..rows.row_owner import RowOwner
+from .balls import shown
 from .certificate import Certificate, CertificateStatus
-from .check import Premises, contraction, distance, failures, lengths, raised, within
+from .check import Premises, contraction, failures, lengths, within
 from .rows import ProblemRows, RowsOn
 from .slice import Moves, Place, Room, Slice
 
@@ -191,7 +192,8 @@ class CertificateSearch:
         if not rho < NEAR_END:
             return False
         short = np.flatnonzero(room.margins < 1.001 * lengths(room.rates) * rho)
-        for place in (room.places[i] for i in short.tolist()):
+        places = Room.places(self.rows, self.active)
+        for place in (places[i] for i in short.tolist()):
             self._put(place, found)
             self.at = None
         return short.size > 0
@@ -217,13 +219,13 @@ class CertificateSearch:
 
     def certificate(self, reason: str) -> Certificate:
         """With what is found so far, and why it is no proof; empty if it is one."""
-        rho = float("inf") if self.numbers is None else within(*contraction(self.numbers))
-        found = Evidence(self.q, self.center, self.held, self.active, self.at, self.numbers, rho)
+        r = float("inf") if self.numbers is None else float(shown(self.numbers, within(*contraction(self.numbers))))
+        found = Evidence(self.q, self.center, self.held, self.active, self.at, self.numbers, r)
         return found.certificate(self.rows, reason, of_users(self.rows))
 
 
 class Evidence(NamedTuple):
-    """What a search has come to: fields of a `Certificate`, and the slice, and rho as of the numbers."""
+    """What a search has come to: fields of a `Certificate`, and the slice."""
 
     q: Vector
     center: Vector
@@ -231,7 +233,7 @@ class Evidence(NamedTuple):
     active: BoolVector
     at: Slice | None
     numbers: Premises | None
-    rho: float
+    r: float
 
     def certificate(self, rows: ProblemRows, reason: str, rests_on: tuple[str, ...]) -> Certificate:
         """It says, with a reason why it is no proof; empty if it is one."""
@@ -241,7 +243,7 @@ class Evidence(NamedTuple):
             reason=reason,
             q=self.q,
             center=self.center,
-            r=float("inf") if numbers is None else float(raised(distance(numbers, self.rho))),
+            r=self.r,
             R=0.0 if numbers is None else float(numbers.size),
             condition=float("inf") if at is None else float(at.condition),
             rows=0 if at is None else len(at.chosen),

@@ -207,7 +207,7 @@ class Moves(NamedTuple):
             return Moves(rounded_up(np.abs(center - q)), np.abs(basis))
         displaced = [np.abs(center[..., space.vector_q] - q[..., space.vector_q])]
         spread = [np.abs(basis[..., space.vector_v, :])]
-        for part in _parts(space):
+        for part in origins_and_rotations(space):
             here, there = q[..., part.q], center[..., part.q]
             if part.turns:
                 here = here / lengths(here)[..., None]
@@ -252,7 +252,7 @@ _ORIGINS_AND_ROTATIONS = {
 _PARTS: WeakKeyDictionary[Space, list[_Part]] = WeakKeyDictionary()
 
 
-def _parts(space: Space) -> list[_Part]:
+def origins_and_rotations(space: Space) -> list[_Part]:
     """The origins and rotations of a space."""
     if space not in _PARTS:
         found = dict[tuple[int, int, float], list[_Part]]()
@@ -284,7 +284,12 @@ class Room(NamedTuple):
 
     margins: Vector
     rates: Matrix
-    places: tuple[Place, ...]
+
+    @staticmethod
+    def places(rows: ProblemRows, active: BoolVector) -> tuple[Place, ...]:
+        """What margins are of."""
+        free = np.flatnonzero(~rows.equalities & ~active)
+        return (*Bounded.of(rows.problem).places, *(Place("row", i) for i in free.tolist()))
 
     @staticmethod
     def around(rows: ProblemRows, found: RowsOn, active: BoolVector, center: Vector, basis: Matrix) -> Room:
@@ -297,11 +302,9 @@ class Room(NamedTuple):
             center: (nq,).
             basis: B (nv, n).
         """
-        if rows.problem not in _BOUNDED:
-            _BOUNDED[rows.problem] = _Bounded.of(rows.problem)
-        known = _BOUNDED[rows.problem]
+        known = Bounded.of(rows.problem)
         x = center[..., known.entries]
-        margins, places = rounded_down(np.minimum(x - known.lower, known.upper - x)), known.places
+        margins = rounded_down(np.minimum(x - known.lower, known.upper - x))
         rates = np.abs(basis[..., known.columns, :])
         if known.bodies:
             turned = np.swapaxes(basis, -2, -1)
@@ -309,18 +312,17 @@ class Room(NamedTuple):
             rates = np.concatenate([rates, np.stack([of_body[v] for v in known.bodies], axis=-2)], axis=-2)
         free = ~rows.equalities & ~active
         if not free.any():
-            return Room(margins, rates, places)
+            return Room(margins, rates)
         value = found.value[..., free]
         inside = np.minimum(value.lower - rows.lower[free], rows.upper[free] - value.upper)
         slopes = (found.jacobian[..., free, :] @ basis).magnitude
         return Room(
             np.concatenate([margins, rounded_down(inside)], axis=-1),
             np.concatenate([rates, slopes], axis=-2),
-            (*places, *(Place("row", i) for i in np.flatnonzero(free).tolist())),
         )
 
 
-class _Bounded(NamedTuple):
+class Bounded(NamedTuple):
     """Which entries of a configuration have bounds, those of vectors first.
 
     Attributes:
@@ -339,8 +341,10 @@ class _Bounded(NamedTuple):
     places: tuple[Place, ...]
 
     @staticmethod
-    def of(problem: Problem) -> _Bounded:
-        """Of a problem."""
+    def of(problem: Problem) -> Bounded:
+        """Of a problem; kept."""
+        if problem in _BOUNDED:
+            return _BOUNDED[problem]
         space, bounds = problem.space, problem.bounds
         bounded = np.isfinite(bounds.lower) | np.isfinite(bounds.upper)
         plain = np.isin(np.arange(space.nq), space.vector_q)
@@ -354,10 +358,11 @@ class _Bounded(NamedTuple):
         entries = np.concatenate([space.vector_q[where], others])
         places = *(Place("coordinate", i) for i in where.tolist()), *(Place("body", i) for i in others.tolist())
         columns = space.vector_v[where]
-        return _Bounded(entries, bounds.lower[entries], bounds.upper[entries], columns, tuple(bodies), places)
+        found = Bounded(entries, bounds.lower[entries], bounds.upper[entries], columns, tuple(bodies), places)
+        return _BOUNDED.setdefault(problem, found)
 
 
-_BOUNDED: WeakKeyDictionary[Problem, _Bounded] = WeakKeyDictionary()
+_BOUNDED: WeakKeyDictionary[Problem, Bounded] = WeakKeyDictionary()
 
 
 def rounded_down(x: Vector) -> Vector:

@@ -10,11 +10,11 @@ import published_postures as published
 import pytest
 from robots import arm, needs_robot_data, ur5
 
-import constraints.certificates.solutions as module
+import constraints.certificates.boxes.solutions as module
 from constraints import Bounds, Function, Implicit, Pose, Position, Problem
 from constraints.certificates import CertificateStatus, CompleteBy, SearchLimits, all_solutions
-from constraints.certificates.boxes import Boxes
-from constraints.certificates.searching import Ball
+from constraints.certificates.boxes.cutting import Boxes
+from constraints.certificates.boxes.searching import Ball
 from constraints.errors import OptionError, SpaceMismatchError, WrongObjectError
 from constraints.functions.affine import Identity
 from constraints.models.mechanisms import five_bar

@@ -13,9 +13,9 @@ from enclosure_cases import bent, box_of, outside_in_digits, sampled, step_in
 
 from constraints import Affine, Bounds, Implicit, Pose, Position, Problem, Robot, Rotation, Transformation
 from constraints.certificates import CertificateStatus, all_solutions, certify, refute
-from constraints.certificates.boxes import Boxes
-from constraints.certificates.searching import Tube
-from constraints.certificates.solutions import Solutions
+from constraints.certificates.boxes.cutting import Boxes
+from constraints.certificates.boxes.searching import Tube
+from constraints.certificates.boxes.solutions import Solutions
 from constraints.errors import OptionError
 from constraints.functions import TangentBox
 from constraints.loops import Assembly, Closure, ConstraintSet, Hinge, assemble_position

@@ -29,13 +29,16 @@ from constraints import (
     Transformation,
     locked_joint,
 )
-from constraints.certificates import Certificate, CertificateStatus, batch as batches, certify
+from constraints.certificates import Certificate, CertificateStatus, balls, batch as batches, certify, slopes
 from constraints.certificates.batch import certify_batch
+from constraints.certificates.check import Premises
 from constraints.certificates.rows import ProblemRows
-from constraints.certificates.samples import KnownRows, NearRows, Samples, _Around  # pyright: ignore[reportPrivateUsage]
+from constraints.certificates.samples import Around, NearRows, Samples  # pyright: ignore[reportPrivateUsage]
 from constraints.certificates.search import CertificateSearch
+from constraints.certificates.slice import Moves, origins_and_rotations
 from constraints.functions import norm
-from liegroups import R3xSO3
+from constraints.functions.enclosures.interval import Interval
+from liegroups import SE2, SE3, SO2, SO3, R3xSO3, Space
 
 PROVED, NOT_PROVED = CertificateStatus.PROVED, CertificateStatus.NOT_PROVED
 
@@ -134,6 +137,52 @@ def test_what_samples_prove_boxes_prove_too(name: str, count: int) -> None:
     assert proved >= 0.6 * count
 
 
+@pytest.mark.skipif(balls.USUAL != "compiled", reason="numba is not installed")
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("bounded", [False, True])
+def test_kernels_and_arrays_find_the_same_premises(name: str, bounded: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """To what both add for rounding; bounds are a hair's breadth away, or a little more, or none."""
+    problem, q = case(name, 0)
+    at = problem.space.vector_q
+    if bounded:
+        lower, upper = problem.bounds.lower.copy(), problem.bounds.upper.copy()
+        lower[at], upper[at[::2]] = q[at] - 1e-4, q[at[::2]] + np.geomspace(1e-9, 1e-2, len(at[::2]))
+        problem = Problem(problem.robot, problem.constraints, Bounds(problem.space, lower, upper))
+    Q = np.array([problem.space.integrate(q, claims.noise(k, problem, 1e-6)) for k in range(3)])
+    Q[:, at] = np.clip(Q[:, at], problem.bounds.lower[at], problem.bounds.upper[at])
+    compiled = certify_batch(problem, Q)
+    monkeypatch.setattr(balls, "_kernel", lambda: None)
+    for one, other in zip(compiled, certify_batch(problem, Q), strict=True):
+        assert (one.status, one.held, one.rows, one.active) == (other.status, other.held, other.rows, other.active)
+        assert one.success or bounded
+        assert (one.r, one.R, one.condition) == pytest.approx((other.r, other.R, other.condition), rel=1e-8)
+        for field in Premises._fields if one.success else ():
+            x, y = getattr(one.numbers, field), getattr(other.numbers, field)
+            assert np.shape(x) == np.shape(y)
+            np.testing.assert_allclose(x, y, rtol=1e-8, atol=3e-14 * max(np.abs(y).max(initial=0.0), 1.0))
+
+
+@pytest.mark.parametrize("group", [SO2, SE2, SO3, SE3, SO3 * SE2 * SO2 * R3xSO3 * SE3])
+@pytest.mark.parametrize("size", [1e-9, 1e-3, 1.0, 3.1, np.pi])
+def test_what_is_displaced_is_at_least_the_angle_and_the_way(group: Space, size: float) -> None:
+    """As the logarithm of each rotation says, and the difference of each place; hardly more where it is small."""
+    rng = np.random.default_rng(7)
+    for _ in range(20):
+        q = group.random(rng)
+        v = rng.normal(size=group.nv)
+        v *= size / max(np.linalg.norm(v), 1e-300)
+        c = group.integrate(q, v)
+        moves, way = Moves.between(group, q, c, np.eye(group.nv)), group.difference(q, c)
+        places = [np.abs(c[group.vector_q] - q[group.vector_q])]
+        for part in origins_and_rotations(group):
+            of = way[part.v] if part.turns else c[part.q] - q[part.q]
+            places.append(np.linalg.norm(of, axis=1))
+        exact = np.concatenate(places)
+        assert (moves.displaced >= exact).all()
+        assert (moves.displaced <= exact * (1.0 + 1e-8 + 0.11 * exact**2) + 2e-13).all()
+        assert (moves.spread**2).sum() == pytest.approx(group.nv)
+
+
 @draws(12, 300)
 def test_solutions_by_samples_are_found_in_50_digits(count: int) -> None:
     proved = 0
@@ -191,8 +240,13 @@ def test_the_jacobian_changes_by_no_more_than_its_bound(name: str, count: int) -
 @pytest.mark.parametrize("name", ["pose", "feet"])
 def test_premises_by_too_small_a_slope_do_not_hold(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """With a thousandth of the slopes: what is looked at above is seen to fail."""
-    right = KnownRows.rate
-    monkeypatch.setattr(KnownRows, "rate", lambda self, C, chosen: 1e-3 * right(self, C, chosen))
+    right = slopes._bounds
+
+    def wrong(*of: Any) -> tuple[float, float]:
+        slope, bend = right(*of)
+        return slope, 1e-3 * bend
+
+    monkeypatch.setattr(slopes, "_bounds", wrong)
     problem, q = case(name, 0)
     found = by_samples(problem, q)
     assert found is not None
@@ -382,7 +436,8 @@ def test_directions_are_known_as_well_as_all_entries_together_are() -> None:
     known: Any = SimpleNamespace(small=np.array([1e-3, 0.0]))
     rows: Any = SimpleNamespace(rate=None, known=known)
     J = np.random.default_rng(0).standard_normal((1, 2, 9))
-    found = _Around(rows, np.zeros((1, 9)), np.zeros((1, 2)), J).along(np.full((9, 1), 1.0 / 3.0), np.array([0, 1]))
+    around = Around(rows, np.zeros((1, 9)), Interval.of(np.zeros((1, 2))), np.zeros((1, 2)), J)
+    found = around.along(np.full((9, 1), 1.0 / 3.0), np.array([0, 1]))
     off = np.array([[[3e-3], [0.0]]])
     assert (np.abs(found.middle - J @ np.full((9, 1), 1.0 / 3.0)) + off * (1.0 - 1e-9) <= found.radius).all()
     assert found.radius == pytest.approx(off, rel=1e-6, abs=1e-12)

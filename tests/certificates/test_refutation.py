@@ -25,12 +25,12 @@ from constraints import (
     Transformation,
 )
 from constraints.certificates import CertificateStatus, SearchLimits, refute
-from constraints.certificates.boxes import Boxes, Linear, cut
-from constraints.certificates.chains import HalfLoop, Screws
-from constraints.certificates.reach import Reach, _Distance  # pyright: ignore[reportPrivateUsage]
-from constraints.certificates.reading import Coordinates, Read
+from constraints.certificates.boxes.chains import HalfLoop, Screws
+from constraints.certificates.boxes.cutting import Boxes, Linear, cut
+from constraints.certificates.boxes.reach import Reach, _Distance  # pyright: ignore[reportPrivateUsage]
+from constraints.certificates.boxes.reading import Coordinates, Read
+from constraints.certificates.boxes.searching import BoxSearch
 from constraints.certificates.rows import ProblemRows
-from constraints.certificates.searching import BoxSearch
 from constraints.errors import NotFiniteError, OptionError, SizeError, SpaceMismatchError, WrongObjectError
 from constraints.functions import norm
 from constraints.functions.affine import Identity

@@ -26,16 +26,16 @@ from ...rows.implicit import Implicit
 from ...rows.right_hand_side import RightHandSide
 from ...rows.row_owner import RowOwner
 from ...solvers import Options, Projector
-from ..boxes import Boxes
+from ..boxes.cutting import Boxes
+from ..boxes.reading import Coordinates, Read
+from ..boxes.refutation import FIRST_BOXES, asked
+from ..boxes.searching import BoxSearch, SearchLimits, Tube
+from ..boxes.solutions import PRECISE, TRIALS, all_solutions
 from ..certificate import Certificate, CertificateStatus
 from ..check import lengths
 from ..path_certificate import PathCertificate, Stuck, SweepCertificate
 from ..path_check import begins_within
-from ..reading import Coordinates, Read
-from ..refutation import FIRST_BOXES, asked
 from ..rows import ProblemRows
-from ..searching import BoxSearch, SearchLimits, Tube
-from ..solutions import PRECISE, TRIALS, all_solutions
 from .along import certify_path
 from .leg import FARTHEST_TURN
 

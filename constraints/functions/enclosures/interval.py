@@ -93,18 +93,18 @@ class Interval:
 
     @staticmethod
     def ball(middle: Any, radius: Any) -> Interval:
-        """As `around`, of arrays of one shape that are known to be finite."""
+        """As `around`, of arrays of one shape that are known to be finite; a radius may be a function that gives it."""
         found = object.__new__(Interval)
-        found.__dict__.update(middle=middle, radius=radius)
+        found.__dict__.update({"middle": middle, "radius_of" if callable(radius) else "radius": radius})
         return found
 
     if not TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> Any:
             known = self.__dict__
-            if name not in ("lower", "upper") or "radius" not in known:
+            if name not in ("lower", "upper") or ("radius" not in known and "radius_of" not in known):
                 raise AttributeError(name)
-            known["lower"], known["upper"] = _ends(known["middle"], known["radius"])
+            known["lower"], known["upper"] = _ends(known["middle"], self.radius)
             return known[name]
 
     @property
@@ -139,8 +139,8 @@ class Interval:
     @cached_property
     def radius(self) -> Vector:
         """What is at least the distance of `middle` from both ends."""
-        middle = self.middle
-        return _up(np.maximum(self.upper - middle, middle - self.lower))
+        middle, given = self.middle, self.__dict__.get("radius_of")
+        return given() if given else _up(np.maximum(self.upper - middle, middle - self.lower))
 
     @property
     def magnitude(self) -> Vector:

@@ -1,4 +1,4 @@
-"""What happens to configurations: units, bounds, whole turns, steps."""
+"""What happens to configurations: units, bounds, whole turns, steps; and free bodies whose translations have bounds."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from math import inf, sqrt, tau
 
 from ..machine import layout as at
 from ..machine.jit import Floats, Integers, any_of, ceiling, chosen, has_same_bits, kernel, off
-from ..tape.groups import se2_move, se3_move, so2_move, so3_move
+from ..tape.groups import rotate, se2_move, se3_move, so2_move, so3_move
 
 UNIT_OF_START = 1e-12
 """As in `newton.program`."""
@@ -142,3 +142,37 @@ def moved(I: Integers, W: Floats, q: int, step: int, part: float) -> None:
             x, y, z = _of(I, W, step, c, live), _of(I, W, step, c + 1, live), _of(I, W, step, c + 2, live)
             a, b, d = _of(I, W, step, c + 3, live), _of(I, W, step, c + 4, live), _of(I, W, step, c + 5, live)
             se3_move(W, o, part * x, part * y, part * z, part * a, part * b, part * d)
+
+
+@kernel
+def columns_turned(I: Integers, W: Floats, q: int, J: int, m: int) -> None:
+    r"""Columns of m numbers by the coordinates of the translations, in place of velocities in the bodies' frames.
+
+    .. math:: J' = J\, \mathrm{diag}(R^T, 1), \qquad p \leftarrow p + dp, \quad R \leftarrow R \exp(w)
+
+    As `newton.free_bodies`.
+    """
+    bodies = I[at.BODIES]
+    for n in range(I[bodies]):
+        b = bodies + 1 + 4 * n
+        size, r, o = I[b], q + I[b + 2], J + I[b + 3] * m
+        if size == 3:
+            for i in range(m):
+                x, y, z = W[o + i], W[o + m + i], W[o + 2 * m + i]
+                x, y, z = rotate(W[r], W[r + 1], W[r + 2], W[r + 3], x, y, z)
+                W[o + i], W[o + m + i], W[o + 2 * m + i] = x, y, z
+        else:
+            c, s = W[r], W[r + 1]
+            for i in range(m):
+                x, y = W[o + i], W[o + m + i]
+                W[o + i], W[o + m + i] = c * x - s * y, s * x + c * y
+
+
+@kernel
+def translated(I: Integers, W: Floats, q: int, before: int, step: int, part: float) -> None:
+    """Translations of q: those of the configuration before, moved by coordinate."""
+    bodies = I[at.BODIES]
+    for n in range(I[bodies]):
+        b = bodies + 1 + 4 * n
+        for i in range(I[b]):
+            W[q + I[b + 1] + i] = W[before + I[b + 1] + i] + part * W[step + I[b + 3] + i]

@@ -9,8 +9,7 @@ from ..machine.jit import Floats, Integers, any_of, chosen, kernel, off
 from ..tape.calls import ask_for
 from ..tape.trees import place
 from .best import copied_where, forget, take
-from .bodies import columns_turned
-from .configurations import copy_to, is_finite, turned, within
+from .configurations import columns_turned, copy_to, is_finite, turned, within
 from .levels import cleared, level_at, measure, rows_at
 from .rows import measured
 from .substitution import resolved

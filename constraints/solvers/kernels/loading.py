@@ -57,6 +57,9 @@ PARTS = {
         "trees of planners", 5, (*_PROJECTIONS, "covers"), lambda: import_module(".growth", __package__),
         ("grow_ways",),
     ),
+    "proofs": KernelPart(
+        "proofs", 5, (), lambda: import_module(".proofs", __package__), ("balls_of_rows",)
+    ),
 }  # fmt: skip
 """By the name of the file, those that are called before those that call them."""
 _HOMES = {name: part for part, one in PARTS.items() for name in one.entrances}

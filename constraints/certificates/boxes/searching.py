@@ -11,13 +11,13 @@ import numpy as np
 
 from liegroups.arrays import BoolVector, Indices, Matrix
 
-from ..errors import NoEnclosureError, UndefinedError
-from ..functions.enclosures.interval import Interval
-from ..ranges import positive_number, whole_number
-from ..words import counted
-from .boxes import Boxes, Linear, cut
+from ...errors import NoEnclosureError, UndefinedError
+from ...functions.enclosures.interval import Interval
+from ...ranges import positive_number, whole_number
+from ...words import counted
+from ..rows import ProblemRows
+from .cutting import Boxes, Linear, cut
 from .reading import Coordinates, Read
-from .rows import ProblemRows
 
 BATCH = 1024
 """Boxes that are looked at together."""

@@ -29,9 +29,9 @@ import numpy as np
 
 from liegroups.arrays import Matrix, Vector
 
-from ..functions.enclosures.interval import lengths, rounded_up
-from .boxes import Boxes
+from ...functions.enclosures.interval import lengths, rounded_up
 from .chains import OF_BATCH, HalfLoop, Screws
+from .cutting import Boxes
 
 FINE_DISTANCE = 1e-4
 """How near distances are found [m], where boxes do not end before."""

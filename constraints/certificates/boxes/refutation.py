@@ -11,19 +11,19 @@ import numpy as np
 from liegroups.arguments import expect
 from liegroups.arrays import ArrayLike, Vector
 
-from ..errors import NoEnclosureError, OptionError, SpaceMismatchError
-from ..problem.problem import Problem
-from ..robot import Bounds
-from ..rows.right_hand_side import RightHandSide
-from ..solvers import Projector
-from ..solvers.result import Result
-from ..words import counted
-from .batch import certify
-from .certificate import Certificate, CertificateStatus
+from ...errors import NoEnclosureError, OptionError, SpaceMismatchError
+from ...problem.problem import Problem
+from ...robot import Bounds
+from ...rows.right_hand_side import RightHandSide
+from ...solvers import Projector
+from ...solvers.result import Result
+from ...words import counted
+from ..batch import certify
+from ..certificate import Certificate, CertificateStatus
+from ..rows import ProblemRows
+from ..search import of_users
 from .reach import Reach
 from .reading import Coordinates, Read
-from .rows import ProblemRows
-from .search import of_users
 from .searching import BoxSearch, SearchLimits
 
 FIRST_BOXES = 2000

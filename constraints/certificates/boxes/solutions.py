@@ -13,23 +13,23 @@ import numpy as np
 
 from liegroups.arrays import ArrayLike, Matrix, Vector
 
-from ..errors import OptionError
-from ..problem.problem import Problem
-from ..ranges import whole_number
-from ..robot import Bounds
-from ..rows.right_hand_side import RightHandSide
-from ..solvers import Options, Projector
-from ..solvers.result import Result
-from ..words import counted, first_names
-from .batch import certify_batch
-from .boxes import Boxes
-from .certificate import Certificate, CertificateStatus
+from ...errors import OptionError
+from ...problem.problem import Problem
+from ...ranges import whole_number
+from ...robot import Bounds
+from ...rows.right_hand_side import RightHandSide
+from ...solvers import Options, Projector
+from ...solvers.result import Result
+from ...words import counted, first_names
+from ..batch import certify_batch
+from ..certificate import Certificate, CertificateStatus
+from ..rows import ProblemRows
+from ..search import of_users
+from ..slice import Moves
+from .cutting import Boxes
 from .reading import Coordinates, Read
 from .refutation import asked
-from .rows import ProblemRows
-from .search import of_users
 from .searching import Ball, BoxSearch, SearchLimits
-from .slice import Moves
 
 STARTS = 64
 """Random starts of projections a coordinate, which find most solutions before boxes are divided."""

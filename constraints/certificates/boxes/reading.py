@@ -9,17 +9,17 @@ import numpy as np
 from liegroups import SO3, R3xSO3, Segments, Space
 from liegroups.arrays import BoolVector, Indices, Matrix, Vector
 
-from ..errors import NoEnclosureError, OptionError, UndefinedError
-from ..functions import Function, Orientation, Pose, Position, Rotation, Transformation
-from ..functions.enclosures.box import TangentBox
-from ..functions.frames.frame_function import FrameFunction
-from ..functions.restriction import Restriction
-from ..loops.hinges.pose_map import LogPose, Split
-from ..loops.hinges.relative_pose import OfRelativePose
-from ..problem.problem import Problem
-from .boxes import Boxes
+from ...errors import NoEnclosureError, OptionError, UndefinedError
+from ...functions import Function, Orientation, Pose, Position, Rotation, Transformation
+from ...functions.enclosures.box import TangentBox
+from ...functions.frames.frame_function import FrameFunction
+from ...functions.restriction import Restriction
+from ...loops.hinges.pose_map import LogPose, Split
+from ...loops.hinges.relative_pose import OfRelativePose
+from ...problem.problem import Problem
+from ..rows import ProblemRows
 from .chains import Loop, Screws
-from .rows import ProblemRows
+from .cutting import Boxes
 
 OFF_PLANE = 1e-12
 """Of an axis, off the normal of a plane in which a chain is said to move; rounding of equations is far above it."""

@@ -41,10 +41,10 @@ import numpy as np
 
 from liegroups.arrays import ArrayLike, BoolVector, Indices, Matrix, Vector
 
-from ..functions.enclosures.box import TangentBox
-from ..functions.enclosures.interval import lengths
-from ..functions.frames.chain_bounds import seen
-from ..functions.frames.frame_function import FrameFunction
+from ...functions.enclosures.box import TangentBox
+from ...functions.enclosures.interval import lengths
+from ...functions.frames.chain_bounds import seen
+from ...functions.frames.frame_function import FrameFunction
 
 OF_BATCH = 1e5 * 2.0**-53
 """Rounding of an equation of a loop, relative to 1 + the lengths in it."""

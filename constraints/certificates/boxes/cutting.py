@@ -29,7 +29,7 @@ import numpy as np
 
 from liegroups.arrays import BoolVector, Indices, Matrix, Vector
 
-from ..functions.enclosures.interval import Interval, rounded_up
+from ...functions.enclosures.interval import Interval, rounded_up
 from .chains import OF_BATCH, Loop
 
 LEAST_OWN = 0.2
