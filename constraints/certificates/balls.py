@@ -42,7 +42,8 @@ class Balls(NamedTuple):
         """With these premises."""
         alpha, beta = contraction(numbers)
         rho = within(alpha, beta)
-        return Balls(numbers, beta, rho, shown(numbers, rho), ~is_kept(numbers, rho).all(axis=1))
+        is_short: Any = ~is_kept(numbers, rho).all(axis=1)
+        return Balls(numbers, beta, rho, shown(numbers, rho), is_short)
 
 
 def shown(numbers: Premises, rho: Any) -> Any:
