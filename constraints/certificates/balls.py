@@ -93,7 +93,7 @@ def by_kernels(near: Around, at: Slice, start: Matrix, target: Vector, size: Vec
     out[:, layout.BALL] = size
     sampled = (near.E, near.J, at.basis, at.preconditioner, start, near.Q)
     flat = [np.ascontiguousarray(each).reshape(k, -1) for each in sampled]
-    kernel(*static, at.chosen, target, near.exact, *flat, np.empty(3 * n * n + n + 3 * len(target)), out)
+    kernel(*static, at.chosen, target, near.exact, *flat, np.empty(3 * n * n + 2 * n + 3 * len(target)), out)
     arrays, first = list[Any](), layout.ARRAYS
     for shape in shapes:
         last = first + prod(shape)

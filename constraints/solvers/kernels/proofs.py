@@ -38,29 +38,30 @@ def _product(A: Vector, a: int, B: Vector, b: int, out: Vector, o: int, n: int, 
             out[o + p * i + j] = 0.0
         for k in range(m):
             x = A[a + m * i + k]
-            for j in range(p):
-                out[o + p * i + j] += x * B[b + p * k + j]
+            if x != 0.0:
+                for j in range(p):
+                    out[o + p * i + j] += x * B[b + p * k + j]
 
 
 @kernel
-def _stretch(W: Vector, n: int) -> float:
-    """As `slice.norm_bound`, of the first (n, n) numbers; they, and two more matrices behind, are overwritten."""
+def _stretch(W: Vector, n: int, b: int) -> float:
+    """As `slice.norm_bound`, of the first (n, b) numbers; they, and two matrices (n, n) behind, are overwritten."""
     largest, P, S = 0.0, n * n, 2 * n * n
-    for i in range(n * n):
+    for i in range(n * b):
         largest = max(largest, abs(W[i]))
     if largest == 0.0:
         return 0.0
     for i in range(n):
-        for j in range(n):
-            W[S + n * j + i] = W[n * i + j] / largest
-            W[P + n * i + j] = W[n * i + j] / largest
-    _product(W, S, W, P, W, 0, n, n, n)
+        for j in range(b):
+            W[S + n * j + i] = W[b * i + j] / largest
+            W[P + b * i + j] = W[b * i + j] / largest
+    _product(W, S, W, P, W, 0, b, n, b)
     for _ in range(3):
-        for i in range(n * n):
+        for i in range(b * b):
             W[P + i] = W[i]
-        _product(W, P, W, P, W, 0, n, n, n)
+        _product(W, P, W, P, W, 0, b, b, b)
     total = 0.0
-    for i in range(n * n):
+    for i in range(b * b):
         total += W[i] * W[i]
     return _up(largest * sqrt(sqrt(sqrt(sqrt(sqrt(total))))))
 
@@ -107,11 +108,12 @@ def _reach(
 
 @kernel
 def _rate(bent_of: Numbers, bends: Vector, chosen: Numbers, C: Vector, W: Vector) -> float:
-    """As `samples.KnownRows.rate`."""
-    n, total = chosen.size, 0.0
-    weights = 3 * n * n
-    for i in range(n):
-        W[weights + i] = 0.0
+    """As `samples.KnownRows.rate`; rows that are straight have no weight, and are left out."""
+    n, b, total = chosen.size, 0, 0.0
+    for j in range(n):
+        if bent_of[chosen[j]] >= 0:
+            b += 1
+    c = 0
     for k in range(bends.size):
         each = 0.0
         for j in range(n):
@@ -122,18 +124,21 @@ def _rate(bent_of: Numbers, bends: Vector, chosen: Numbers, C: Vector, W: Vector
         total += each * bends[k]
         for j in range(n):
             if bent_of[chosen[j]] == k:
-                W[weights + j] = sqrt(bends[k] / each)
-    for i in range(n):
-        for j in range(n):
-            W[n * i + j] = C[n * i + j] * W[weights + j]
-    return _up(_stretch(W, n) * sqrt(total))
+                for i in range(n):
+                    W[b * i + c] = C[n * i + j] * sqrt(bends[k] / each)
+                c += 1
+    return _up(_stretch(W, n, b) * sqrt(total))
 
 
 @kernel
 def _contraction(C: Vector, out: Vector, n: int, W: Vector) -> tuple[float, float]:
-    """As `check.contraction`, of the residuals and the Jacobian in `out`, with what varies; both raised by `AGAIN`."""
+    r"""As `check.contraction`, of the residuals and the Jacobian in `out`, with what varies; both raised by `AGAIN`.
+
+    Of rounding, :math:`\sum_k |C_{ik}| |M_{kj}|` is at most the product of the lengths of both.
+    """
     gamma, lower, alpha, beta = 2.0 * (n + 7) * UNIT, at.ARRAYS, 0.0, 0.0
     upper, M, N, S = lower + n, lower + 2 * n, lower + 2 * n + n * n, n * n
+    radii, columns = 2 * n * n, 2 * n * n + n
     for i in range(n):
         found, off = 0.0, 0.0
         for k in range(n):
@@ -143,22 +148,24 @@ def _contraction(C: Vector, out: Vector, n: int, W: Vector) -> tuple[float, floa
             off += abs(C[n * i + k]) * (radius + gamma * abs(middle))
         found = abs(found) + _up(off)
         alpha += found * found
-    for k in range(n * n):
-        middle = out[M + k] + 0.5 * (out[N + k] - out[M + k])
-        radius = _up(max(out[N + k] - middle, middle - out[M + k]))
-        W[S + k] = middle
-        W[S + n * n + k] = radius + gamma * abs(middle)
+    for k in range(n):
+        W[radii + k] = 0.0
+        for j in range(n):
+            low, high = out[M + n * k + j], out[N + n * k + j]
+            middle = low + 0.5 * (high - low)
+            W[radii + k] = max(W[radii + k], high - middle, middle - low)
+            W[S + n * k + j] = middle
+        W[radii + k] = _up(W[radii + k])
+    for j in range(n):
+        W[columns + j] = _up(_length(W, S + j, n, n))
     _product(C, 0, W, S, W, 0, n, n, n)
     for i in range(n):
-        for j in range(n):
-            W[n * i + j] = abs(W[n * i + j] - (1.0 if i == j else 0.0))
-            W[S + n * i + j] = gamma if i == j else 0.0
+        row, off = _up(_length(C, n * i, n, 1)), 0.0
         for k in range(n):
-            x = abs(C[n * i + k])
-            for j in range(n):
-                W[S + n * i + j] += x * W[S + n * n + n * k + j]
+            off += abs(C[n * i + k]) * W[radii + k]
         for j in range(n):
-            found = W[n * i + j] + _up(W[S + n * i + j])
+            same = 1.0 if i == j else 0.0
+            found = abs(W[n * i + j] - same) + _up(off + gamma * (row * W[columns + j] + same))
             beta += found * found
     return AGAIN * _up(sqrt(alpha)), AGAIN * _up(_up(sqrt(beta)) + out[at.VARIATION])
 
@@ -273,12 +280,12 @@ def balls_of_rows(
         E, J: errors (k, m) and Jacobians (k, m nv) at the centers.
         B, C: bases (k, nv n) and preconditioners (k, n n).
         Q, centers: (k, nq), of Q with unit vectors.
-        W: memory, 3 n^2 + n + 3 m.
+        W: memory, 3 n^2 + 2 n + 3 m.
         out: (k, ...): at BALL what size is wanted of each, 0 for a likely one; to be filled, arrays from ARRAYS on.
     """
     m, n = base.size, chosen.size
     nv = J.shape[1] // max(m, 1)
-    matrices = 3 * n * n + n
+    matrices = 3 * n * n + 2 * n
     near, slopes, sizes = W[matrices : matrices + m], W[matrices + m : matrices + 2 * m], W[matrices + 2 * m :]
     for c in range(out.shape[0]):
         found, body, basis, x, errors = out[c], J[c], B[c], centers[c], E[c]
