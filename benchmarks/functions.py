@@ -7,8 +7,9 @@ Times are medians in microseconds of a processor, of single evaluations, each at
 included, as in a step of the solver: a point is moved in its workspace, and the function evaluated into memory that is
 there. The plain ones call pinocchio's algorithms and its `SE3` objects, as one writes them by hand; the two take turns.
 A function without a counterpart there has none beside it. Before anything is timed the results of both are compared.
-The last column is what SciPy or coal takes alone, where a function asks them: least squares, a hull, a distance. The
-last lines name what costs more than 3 times pinocchio's kinematics, those of `Position`, and 20 us.
+The last column is what SciPy, LAPACK or coal takes alone, where a function asks them: least squares, a
+pseudo-inverse, a hull, a distance. The last lines name what costs more than 3 times pinocchio's kinematics, those of
+`Position`, and 20 us.
 """
 
 # ruff: noqa: E402  # the number of threads is set before numpy is imported
@@ -58,6 +59,7 @@ from constraints import (
 )
 from constraints.collisions import Clearance, CollisionModel, Shape
 from constraints.functions import (
+    AngleAbout,
     Constant,
     ContactForces,
     Identity,
@@ -70,7 +72,6 @@ from constraints.functions import (
     Support,
     SupportPolygon,
     across,
-    angle_about,
     direction,
     gaze,
     in_polygon,
@@ -162,7 +163,7 @@ def functions(bench: Bench) -> dict[str, Function]:
         "Sum: Position, CenterOfMass": Sum([position, CenterOfMass(robot)], [0.5, 0.5]),
         "Restriction: of Transformation": Transformation(robot, b).restricted([2, 3, 4]),
         "direction": direction(robot, b, "z", reference=a),
-        "angle_about": angle_about(robot, b, "z"),
+        "AngleAbout": AngleAbout(robot, b, "z"),
         "across, of a point": across(position, "z"),
         "on a cylinder": norm(across(position, "z")) - 0.1,
         "off_segment": off_segment(position, [0.0, 0.0, 0.0], [1.0, 0.0, 0.0]),

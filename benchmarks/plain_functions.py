@@ -1,4 +1,4 @@
-"""What `functions.py` times beside functions: by hand in plain pinocchio; solvers of SciPy and coal that they ask."""
+"""What `functions.py` times beside functions: by hand in plain pinocchio; what SciPy, LAPACK and coal take of them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from scipy.spatial import ConvexHull
 
 from constraints import Function
 from constraints.collisions import Clearance
-from constraints.functions import StaticStability, SupportPolygon
+from constraints.functions import ContactForces, StaticStability, StaticTorques, SupportPolygon
+from constraints.functions.balance.grasp import pseudo_inverse
 
 __all__ = ["Plain", "plain_functions", "solver_alone"]
 
@@ -140,7 +141,7 @@ def plain_functions(model: Any, a: str, b: str, qs: list[Vector], vs: list[Vecto
 
 
 def solver_alone(function: Function, qs: list[Vector]) -> Callable[[int], Any] | None:
-    """What a function asks SciPy or coal at configuration i, once more, with nothing around it; None if it asks none.
+    """What a function asks SciPy, LAPACK or coal at configuration i, with nothing around it; None if it asks none.
 
     Args:
         function: the function.
@@ -150,6 +151,11 @@ def solver_alone(function: Function, qs: list[Vector]) -> Callable[[int], Any] |
         needed = np.append(function.up, np.zeros(3))
         wrenches = [function.grasp(function.robot.at(q).placed(), slopes=False).matrix for q in qs]
         return lambda i: nnls(wrenches[i], needed)
+    if isinstance(function, StaticTorques):
+        function = ContactForces(function.robot, function.supports)
+    if isinstance(function, ContactForces):
+        shared = [function.grasp(function.robot.at(q).placed(), slopes=False).matrix for q in qs]
+        return lambda i: pseudo_inverse(shared[i])
     if isinstance(function, SupportPolygon):
         seen = [_points(function, q)[:, :2] for q in qs]
         return lambda i: ConvexHull(seen[i]).vertices

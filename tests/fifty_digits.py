@@ -27,6 +27,7 @@ from constraints import (
     Transformation,
 )
 from constraints.functions import (
+    AngleAbout,
     Constant,
     ConvexShapeContact,
     ConvexShapeContactComplement,
@@ -418,6 +419,8 @@ def _of_its_class(f: Function, point: Point) -> Point:
         return [_between_feet(f, point)]
     if isinstance(f, Expression):
         return _expression(f, point)
+    if isinstance(f, AngleAbout):
+        return value_at(f.written, point)
     if isinstance(f, Straight):
         return _straight(f, point)
     if isinstance(f, Polynomial):

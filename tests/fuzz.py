@@ -67,6 +67,7 @@ from constraints import (
 )
 from constraints.errors import ConstraintError
 from constraints.functions import (
+    AngleAbout,
     Constant,
     ContactForces,
     Expression,
@@ -81,7 +82,6 @@ from constraints.functions import (
     SupportPolygon,
     TangentBox,
     across,
-    angle_about,
     atan2,
     curve,
     direction,
@@ -1979,12 +1979,12 @@ def _(c: Chaos) -> Made:
         c.pick("axis", "frame", "angles", "vector", "ends", "vertices", "cone", "view", "curve"),
     )
     if way == "axis":
-        turned = c.pick(direction, angle_about)
+        turned = c.pick(direction, AngleAbout)
         return given(
             ("axis", "axes"), turned, _arm(), "tool", c.say("no axis", c.pick("w", [1.0, 1.0, 0.0], [1.0], None, print))
         )
     if way == "frame":
-        return given("frame", c.pick(direction, angle_about), _arm(), c.name(_arm().frame_names), "z")
+        return given("frame", c.pick(direction, AngleAbout), _arm(), c.name(_arm().frame_names), "z")
     if way == "angles":
         return given("angles", wrapped, c.thing())
     if way == "vector":

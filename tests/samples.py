@@ -32,6 +32,7 @@ from constraints import (
     rigid_transform,
 )
 from constraints.functions import (
+    AngleAbout,
     Constant,
     ContactForces,
     Identity,
@@ -43,7 +44,6 @@ from constraints.functions import (
     Support,
     SupportPolygon,
     across,
-    angle_about,
     atan2,
     cos,
     cross,
@@ -298,8 +298,7 @@ _EXPRESSIONS: dict[str, Callable[[], Function]] = {
 
 _GEOMETRY: dict[str, Callable[[], Function]] = {
     "direction": lambda: direction(humanoid_frames(), "b", [0.6, 0.0, 0.8], reference="a"),
-    "angle_about": lambda: angle_about(arm_frames(), "b", [0.0, 0.6, -0.8], reference=placement(50)),
-    "wrapped": lambda: wrapped(40.0 * _point()[2] - angle_about(arm_frames(), "b", "z")),
+    "wrapped": lambda: wrapped(40.0 * _point()[2] - AngleAbout(arm_frames(), "b", "z")),
     "across": lambda: across(_point() - [0.1, 0.2, 0.3], [0.6, 0.0, 0.8]),
     "off_segment": lambda: off_segment(_point(), [0.1, -0.2, 0.0], [0.3, 0.5, 0.4]),
     "off_segment, ends that move": lambda: off_segment(
@@ -322,6 +321,8 @@ _GEOMETRY: dict[str, Callable[[], Function]] = {
 }  # fmt: skip
 
 _MEASURES: dict[str, Callable[[], Function]] = {
+    "AngleAbout": lambda: AngleAbout(arm_frames(), "b", [0.0, 0.6, -0.8], reference=placement(50)),
+    "AngleAbout, relative": lambda: AngleAbout(two_arms_frames(), "b", "-y", reference="a"),
     "Manipulability": lambda: Manipulability(_point()),
     "Manipulability, of a pose": lambda: Manipulability(Pose(humanoid_frames(), "b")),
     "Manipulability, relative, a joint locked": lambda: Manipulability(

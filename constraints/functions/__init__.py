@@ -46,8 +46,8 @@ from .from_callable import FromCallable as FromCallable
 from .function import Function as Function
 from .geometry.curves import curve as curve
 from .geometry.directions import (
+    AngleAbout as AngleAbout,
     across as across,
-    angle_about as angle_about,
     direction as direction,
     wrapped as wrapped,
 )

@@ -315,7 +315,7 @@ class Sum(Combined):
         return Enclosure.centred(self.outputs, box, value, rounded_up(sum(sizes)), jacobian, bend)
 
     def _added(self, *parts: Matrix) -> Any:
-        return sum(map(mul, self._factors, parts))
+        return reduce(add, map(mul, self._factors, parts))
 
 
 def _name(functions: Sequence[Function], factors: Sequence[float]) -> str:

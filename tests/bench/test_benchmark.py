@@ -504,7 +504,8 @@ def test_every_shipped_function_is_timed_and_agrees_with_its_counterpart(
     assert all(row[what] > 0.0 for row in rows for what in ("value", "jacobian", "drift"))
     assert sum(row["jacobian_plain"] is not None for row in rows) == 11
     solved = {row["function"] for row in rows if row["solver"] is not None}
-    assert solved == {"StaticStability", "SupportPolygon", "Clearance, one pair"}
+    balance = {"StaticStability", "ContactForces", "SupportPolygon", "StaticTorques"}
+    assert solved == {*balance, "Clearance, one pair"}
     assert all(0.0 < row["solver"] < row["jacobian"] for row in rows if row["function"] in solved)
     assert "Pose, relative" in capsys.readouterr().out
 

@@ -240,9 +240,10 @@ def _angle(jets: Sequence[Jet], number: float, space: Space) -> Jet:
     if y.velocity is None:  # the inside of the solver's loop
         ys, xs = y.value.tolist(), x.value.tolist()
         n = max(len(ys), len(xs))  # one row goes with all rows
-        table = np.array(list(map(_angle_of, ys * (n // len(ys)), xs * (n // len(xs)))))
-        J = None if y.jacobian is None else table[:, 1:2] * y.jacobian + table[:, 2:] * x.jacobian
-        return Jet(table[:, 0], J)
+        table: Any = list(map(_angle_of, ys * (n // len(ys)), xs * (n // len(xs))))
+        angles, by_y, by_x = table[0] if n == 1 else np.array(table).T[..., None]
+        J = None if y.jacobian is None else by_y * y.jacobian + by_x * x.jacobian
+        return Jet(np.array(angles).reshape(n), J)
     log = pointwise(_complex_logarithm, linear(x.value + 1j * y.value, [x, y], _as_complex))
     return linear(np.arctan2(y.value, x.value), [log], np.imag)
 

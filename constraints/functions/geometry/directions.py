@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import dataclass, field
+from typing import Any
+
 import numpy as np
 
 from liegroups.arguments import expect
-from liegroups.arrays import ArrayLike, Vector
+from liegroups.arrays import ArrayLike, Matrix, Vector
 from liegroups.formulas.second_order import cross
+from liegroups.frozen import set_fields
 
-from ...errors import SizeError
+from ...errors import SizeError, UndefinedError
+from ...point import MovingPoint, Point
 from ...robot import Frame, Robot
 from ...robot.model.pinocchio import Placement
 from ...robot.placement import unit_axis
+from ..enclosures.box import Enclosure, TangentBox, of_many
 from ..expression import Expression, atan2, cos, rotated, sin, stack
 from ..frames.rotation import Rotation
 from ..function import Function
@@ -57,25 +64,30 @@ def direction(
     return rotated(Rotation(robot, frame, reference), unit_axis(axis, "axis of a direction"))
 
 
-def angle_about(
-    robot: Robot,
-    frame: Frame | str,
-    axis: ArrayLike,
-    reference: Frame | str | Placement | Vector | None = None,
-) -> Expression:
+@dataclass(frozen=True, eq=False, repr=False)
+class AngleAbout(Function):
     r"""The angle by which frame b is turned about an axis, seen from frame a: the twist of its rotation.
 
-    .. math:: \theta = \operatorname{atan2}(e_2^T R e_1 - e_1^T R e_2,\ e_1^T R e_1 + e_2^T R e_2), \quad R = {}^aR_b
+    .. math:: \theta = \operatorname{atan2}(e_2^T R e_1 - e_1^T R e_2,\ e_1^T R e_1 + e_2^T R e_2)
+        = \operatorname{atan2}(2 w s,\ w^2 - s^2), \quad R = {}^aR_b, \quad s = u^T v
 
-    with :math:`e_1, e_2, u` right-handed and u the axis. It is twice the angle of (w, v.u) of the quaternion (w, v): R
-    is a turn by :math:`\theta` about u, and one about an axis across it. It jumps at :math:`\pm\pi`: a coupling of
-    angles is `wrapped`, which does not. It has no value where the axis is tilted by half a turn.
+    with :math:`e_1, e_2, u` right-handed, u the axis and (v, w) the quaternion: R is a turn by :math:`\theta` about u,
+    and one about an axis across it. With :math:`J_{ang}` the Jacobian of `Rotation`,
+
+    .. math:: J = \frac{(w^2 u + w\, u \times v + s\, v)^T J_{ang}}{w^2 + s^2}
+
+    It jumps at :math:`\pm\pi`: a coupling of angles is `wrapped`, which does not. It has no value where the axis is
+    tilted by half a turn.
 
     Args:
         robot: robot that owns the frames.
         frame: frame b, a frame name or a Frame.
         axis: u, a unit vector (3,) of a, or "x", "y", "z", "-x", "-y", "-z".
         reference: frame a, a frame name, a Frame, or a placement in the world; the world by default.
+        name: name in messages.
+
+    Attributes:
+        written: the first formula, by operators: what is asked for drifts, for bounds, and by the compiled engine.
 
     Shapes:
         value (1,): [rad], in :math:`(-\pi, \pi]`.
@@ -88,10 +100,61 @@ def angle_about(
 
     Source: the twist of a swing and a twist; Dobrowolski, Swing-twist decomposition in Clifford algebra, 2015.
     """
-    R = Rotation(robot, frame, reference)
-    first, second = beside(unit_axis(axis, "axis of an angle"))
-    turned = np.block([[second, -first], [first, second]]) @ stack(rotated(R, first), rotated(R, second))
-    return atan2(turned[0], turned[1])
+
+    robot: Robot
+    frame: Frame | str
+    axis: ArrayLike
+    reference: Frame | str | Placement | Vector | None = None
+    name: str = field(default="", kw_only=True)
+
+    written: Expression = field(init=False)
+    _rotation: Rotation = field(init=False)
+    _axis: Vector = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Resolve names, and write it down."""
+        R, u = Rotation(self.robot, self.frame, self.reference), unit_axis(self.axis, "axis of an angle")
+        first, second = beside(u)
+        both = stack(rotated(R, first), rotated(R, second))
+        written = atan2(np.append(second, -first) @ both, np.append(first, second) @ both)
+        set_fields(self, axis=u, _axis=u, written=written, _rotation=R)
+        name = f"AngleAbout({R.name}, [{', '.join(f'{x:.4g}' for x in u.tolist())}])"
+        self.declare(R.inputs, written.outputs, R.columns, periodic=R.periodic, name=self.name or name)
+
+    @property
+    def frame_a(self) -> Frame:
+        """The frame from which it is seen, as resolved."""
+        return self._rotation.frame_a
+
+    def evaluate(self, point: Point, value: Vector, jacobian: Matrix | None = None) -> None:
+        quaternion: Vector = point.scratch(self, "rotation", (4,))
+        turns: Any = None if jacobian is None else point.scratch(self, "turns", (3, self.inputs.nv))
+        self._rotation.evaluate(point, quaternion, turns)
+        (x, y, z, w), (a, b, c) = quaternion.tolist(), self._axis.tolist()
+        s = a * x + b * y + c * z
+        size = w * w + s * s
+        if size == 0.0:
+            raise UndefinedError(f"{self.name}: its axis is tilted by half a turn")
+        value[0] = math.atan2(2.0 * w * s, (w - s) * (w + s))
+        if jacobian is not None:
+            k, m, n = w * w / size, w / size, s / size
+            first = k * a + m * (b * z - c * y) + n * x
+            second = k * b + m * (c * x - a * z) + n * y
+            third = k * c + m * (a * y - b * x) + n * z
+            jacobian[0] = np.array([first, second, third]).dot(turns)
+
+    def drift(self, motion: MovingPoint, out: Vector) -> None:
+        self.written.drift(motion, out)
+
+    def drift_derivatives(self, motion: MovingPoint, a: Vector, dq: Matrix, dv: Matrix) -> None:
+        self.written.drift_derivatives(motion, a, dq, dv)
+
+    def force_derivative(self, point: Point, y: Vector, out: Matrix) -> None:
+        self.written.force_derivative(point, y, out)
+
+    @of_many
+    def enclosure(self, box: TangentBox) -> Enclosure:
+        return self.written.enclosure(box.on(self.inputs, self.name))
 
 
 def wrapped(f: Function) -> Expression:
@@ -102,7 +165,7 @@ def wrapped(f: Function) -> Expression:
     For what turns more than once. A screw of pitch p, metres a turn, with `travel` [m] along its axis and `angle` about
     it: `wrapped(2 * pi / p * travel - angle) == 0`. Two gears with m and n teeth, with angles about their axes:
     `wrapped(m * first + n * second)`, minus for a gear inside a ring, equal to the phase in which they mesh. In
-    both whole turns of an angle drop out, whatever turn `angle_about` gives; teeth must be whole numbers for that.
+    both whole turns of an angle drop out, whatever turn `AngleAbout` gives; teeth must be whole numbers for that.
     The value jumps half a turn away from 0.
 
     Args:
@@ -114,10 +177,10 @@ def wrapped(f: Function) -> Expression:
     Example:
         >>> from math import pi
         >>> from constraints import Implicit, Position
-        >>> from constraints.functions import angle_about, wrapped
+        >>> from constraints.functions import AngleAbout, wrapped
         >>> from constraints.models import sample_arm
         >>> arm = sample_arm()
-        >>> travel, angle = Position(arm, "tool")[2], angle_about(arm, "tool", "z")
+        >>> travel, angle = Position(arm, "tool")[2], AngleAbout(arm, "tool", "z")
         >>> screw = Implicit.zero(wrapped(2 * pi / 0.05 * travel - angle))
 
     Source: `gear_task` of placo; the screw joint of hpp-pinocchio.

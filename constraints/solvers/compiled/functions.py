@@ -12,6 +12,7 @@ from liegroups import Segments
 
 from ...functions import (
     Affine,
+    AngleAbout,
     CenterOfMass,
     ComBetweenFeet,
     Composition,
@@ -249,6 +250,10 @@ def _from_callable(packer: Packer, f: FromCallable, argument: Argument, result: 
     (_called if f.read is None else pack_function)(packer, f if f.read is None else f.read, argument, result)
 
 
+def _angle_about(packer: Packer, f: AngleAbout, argument: Argument, result: PackedResult) -> None:
+    pack_function(packer, f.written, argument, result)
+
+
 def _polynomial(packer: Packer, f: Polynomial, argument: Argument, result: PackedResult) -> None:
     affine = Affine(f.weights, [f.offset], f.inputs)
     inside = packer.own_result(affine, argument)
@@ -283,6 +288,7 @@ TABLE: dict[type[Function], Callable[[Packer, Any, Argument, PackedResult], None
     Difference: _difference,
     Sum: _sum,
     Expression: _expression,
+    AngleAbout: _angle_about,
     FromCallable: _from_callable,
     Lifted: _lifted,
     Stacked: _stacked,
