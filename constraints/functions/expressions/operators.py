@@ -214,6 +214,14 @@ def _dot_columns(a: Any, b: Any) -> Any:
     return a.T.dot(b) if a.shape[1] == 1 else (a * b).sum(axis=0, keepdims=True)
 
 
+def _dot(jets: Sequence[Jet], number: float, space: Space) -> Jet:
+    x, y = jets
+    if x.velocity is not None:
+        return bilinear(_dot_columns, x, y)
+    J = None if x.jacobian is None else (y.value.dot(x.jacobian) + x.value.dot(y.jacobian))[None]
+    return Jet(x.value.dot(y.value)[None], J)  # the inside of the solver's loop
+
+
 def _quotient(jets: Sequence[Jet], number: float, space: Space) -> Jet:
     x, y = jets
     inverse, value = pointwise(_reciprocal, y), x.value / y.value
@@ -299,7 +307,7 @@ OPERATORS: dict[str, Operator] = {
         Operator("product", "*", 2, _as_they_are, _bilinear_of(np.multiply)),
         Operator("quotient", "/", 2, _as_they_are, _quotient),
         Operator("power", "**", 1, _as_they_are, _with_number(_power_of), takes_number=True),
-        Operator("dot", "", 2, _one_row, _bilinear_of(_dot_columns)),
+        Operator("dot", "", 2, _one_row, _dot),
         Operator("cross", "", 2, _in_space, _bilinear_of(cross_columns)),
         Operator("norm", "", 1, _one_row, _norm),
         Operator("rotated", "", 2, _of_rotation, _rotated),
