@@ -69,10 +69,10 @@ class _Dexterity(Function):
         own: Vector = point.scratch(self, "value", (f.outputs.nq,))
         J: Matrix = point.scratch(self, "J", (f.outputs.nv, f.inputs.nv))
         f.evaluate(point, own, J)
-        U, s, V, failed = lapack.dgesdd(J * self._moving, full_matrices=0)
+        V, s, U, failed = lapack.dgesvd((J * self._moving).T, full_matrices=0)  # of columns, as LAPACK reads
         if failed:
             raise UndefinedError(f"{self.name}: the Jacobian of {f.name} has no singular values")
-        value[0], left, right = self._of(_Factors(U, s, V))
+        value[0], left, right = self._of(_Factors(U.T, s, V.T))
         if jacobian is not None:
             jacobian[0] = _slope(f, point, left, right)
 
