@@ -323,15 +323,8 @@ class Around:
     """
 
     def __init__(self, rows: NearRows, Q: Matrix, value: Interval, E: Matrix, J: Matrix) -> None:
-        self.rate, self.known, self.Q, self.E, self.J, self._rows, self._value = (
-            rows.rate,
-            rows.known,
-            Q,
-            E,
-            J,
-            rows,
-            value,
-        )
+        self.rate, self.known, self.Q, self.E, self.J = rows.rate, rows.known, Q, E, J
+        self._rows, self._value = rows, value
 
     @property
     def exact(self) -> Matrix:
