@@ -36,7 +36,7 @@ class Event:
     """An event in a motion: a function of the state changes its sign.
 
     The function is looked at at the end of each step and at five times within it, and a change is then located by
-    bisection. A function that changes its sign more than once in a step is named in `record.oscillating_events`, for
+    secants. A function that changes its sign more than once in a step is named in `record.oscillating_events`, for
     there may be changes that were not seen. Events that neither end nor reset a motion do not change it.
 
     At the start, "falling" and "rising" come from their side. A function that is zero there changes its sign when it

@@ -59,29 +59,50 @@ def changes_in(events: Sequence[Event], watch: Watch, piece: TakenStep) -> Chang
             seen = [event.value(piece.t + s, piece.at(s)) for s in parts]
             found = watch.changes(i, [*seen, values[i]])
         often += [i] if len(found) > 1 and not (event.acts and found[0].counts) else []
-        times += [(_time_of(event, change, piece, seen), i) for change in found if change.counts]
+        times += [(_time_of(event, change, piece, [*seen, values[i]]), i) for change in found if change.counts]
     return Changes(sorted(times), values, often)
 
 
 def _time_of(event: Event, change: Change, piece: TakenStep, seen: Sequence[float]) -> float:
-    """When in a step a function changes its sign, from its values within the step [s]."""
+    """When in a step a function changes its sign, from its values within the step and at its end [s]."""
     marks = [0.0, *(part * piece.h for part in WITHIN), piece.h]
     ahead = [k + 1 for k in range(change.place) if change.side * seen[k] > 0.0]
+    first, last = max(ahead, default=0), change.place + 1
+    start = seen[first - 1] if first else event.value(piece.t, piece.near(0.0))
 
-    def is_behind(s: float) -> bool:
-        return change.side * event.value(piece.t + s, piece.at(s)) <= change.level
+    def left(s: float) -> float:
+        return change.side * event.value(piece.t + s, piece.at(s)) - change.level
 
-    return bisected(is_behind, marks[max(ahead, default=0)], marks[change.place + 1])
+    ends = [change.side * value - change.level for value in (start, seen[change.place])]
+    return first_below(left, (marks[first], marks[last]), (ends[0], ends[1]))
 
 
-def bisected(happened: Callable[[float], bool], before: float, after: float) -> float:
-    """The first time in (before, after] at which something has happened, to 1e-9; it has at the end of it."""
+def first_below(left: Callable[[float], float], times: tuple[float, float], values: tuple[float, float]) -> float:
+    """The first time of an interval at which a function is not above zero, to 1e-9; it is not at the end of it.
+
+    By secants whose end that stays counts half (the Illinois method: M. Dowell, P. Jarratt, BIT 11, 1971), so near the
+    middle of the interval that there are at most four evaluations more than bisection takes, and about eight of a
+    smooth function.
+
+    Args:
+        left: the function.
+        times: of the interval.
+        values: of the function there, or about that: nothing but where it is looked at depends on them.
+    """
+    (before, after), (high, low) = times, values
+    reach, moved = 16.0 * (after - before), 0  # how long the interval may be, and the side that moved last
     while after - before > TIME:
-        middle = 0.5 * (before + after)
+        middle, reach = 0.5 * (before + after), 0.5 * reach
         if not before < middle < after:
             break
-        if happened(middle):
-            after = middle
+        place = middle
+        if high > 0.0 >= low:
+            spare = min(reach, after - before - TIME) - (middle - before)
+            secant = before + (after - before) * (high / (high - low))
+            place = min(max(secant, middle - spare), middle + spare) if spare > 0.0 else middle
+        value = left(place)
+        if value > 0.0:
+            before, high, low, moved = place, value, low * (0.5 if moved > 0 else 1.0), 1
         else:
-            before = middle
+            after, low, high, moved = place, value, high * (0.5 if moved < 0 else 1.0), -1
     return after

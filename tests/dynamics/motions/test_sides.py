@@ -19,7 +19,7 @@ from robots import arm
 
 from constraints.dynamics import Floor, Stops
 from constraints.dynamics.events.hits import _less, hit
-from constraints.dynamics.events.locating import TIME, bisected
+from constraints.dynamics.events.locating import TIME, first_below
 from constraints.dynamics.events.sides import (
     CREEP,
     NO_DISTANCE,
@@ -317,11 +317,32 @@ def test_limits_are_passed_by_more_than_a_millionth() -> None:
 
 
 @pytest.mark.parametrize("at", [0.3, 1e-4, 0.999999999, 1.0])
-def test_the_time_of_an_event_is_behind_it_by_a_billionth(at: float) -> None:
-    found = bisected(lambda s: s >= at, 0.0, 1.0)
+@pytest.mark.parametrize(
+    ("shape", "most"),
+    [
+        (lambda x: -x, 4),
+        (lambda x: -np.tanh(x) - 3 * x**2, 14),
+        (lambda x: -(x**3), 34),
+        (lambda x: 1.0 - 9.0 * (x >= 0), 34),
+    ],
+)
+def test_the_time_of_an_event_is_behind_it_by_a_billionth(shape: Any, most: int, at: float) -> None:
+    """Four evaluations more than bisection takes, which are 30, at most; few where the function is smooth."""
+    asked = list[float]()
+
+    def left(s: float) -> float:
+        asked.append(s)
+        return float(shape(s - at))
+
+    found = first_below(left, (0.0, 1.0), (left(0.0), left(1.0)))
     assert 0.0 <= found - at <= TIME
-    assert bisected(lambda s: True, 0.5, 0.5 + 0.9 * TIME) == 0.5 + 0.9 * TIME
-    wide = bisected(lambda s: s >= 1e9 + 0.25, 1e9, 1e9 + 1.0)  # numbers are further apart than that there
+    assert len(asked) <= most + 2
+    assert 0.0 < min(asked[2:]) <= max(asked[2:]) < 1.0
+
+
+def test_the_time_of_an_event_is_as_near_as_numbers_are() -> None:
+    assert first_below(lambda s: -1.0, (0.5, 0.5 + 0.9 * TIME), (1.0, -1.0)) == 0.5 + 0.9 * TIME
+    wide = first_below(lambda s: 1e9 + 0.25 - s, (1e9, 1e9 + 1.0), (0.25, -0.75))  # numbers are further apart there
     assert 0.0 <= wide - (1e9 + 0.25) <= 2.0 * np.spacing(1e9)
 
 
