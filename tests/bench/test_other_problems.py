@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import importlib
 import json
-import subprocess
-import sys
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -207,14 +205,13 @@ def test_each_solver_starts_at_solutions_of_its_own(on_path: None, files: Any) -
     assert module.of_solutions(projector, ours, None, 2, remarks) == (None, None)
 
 
-def test_the_benchmark_stays_on_one_core(on_path: None) -> None:
+def test_the_benchmark_stays_on_one_core(tmp_path: Path) -> None:
     """In a process of its own; a child inherits it."""
-    code = (
-        "import os, subprocess, sys; sys.path.insert(0, sys.argv[1]); import turns; "
-        "turns.stay_on_one_core(); "
+    (tmp_path / "one.py").write_text(
+        "import os, sys; sys.path.insert(0, sys.argv[1]); import turns; turns.stay_on_one_core(); "
         "print(len(os.sched_getaffinity(0)) if hasattr(os, 'sched_getaffinity') else 1)"
     )
-    done = subprocess.run([sys.executable, "-c", code, str(BENCHMARKS)], capture_output=True, text=True, check=True)
+    done = scripts.run(tmp_path / "one.py", str(BENCHMARKS))
     assert done.stdout.split() == ["1"]
 
 

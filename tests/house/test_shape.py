@@ -10,6 +10,7 @@ import pkgutil
 import sys
 from collections import defaultdict
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from types import FrameType
 
@@ -43,7 +44,12 @@ TWICE = {"Kept"}
 """Names of classes that stand for two things; the list only shrinks."""
 
 
-def functions() -> Iterator[tuple[Path, str, ast.FunctionDef]]:
+@cache
+def functions() -> list[tuple[Path, str, ast.FunctionDef]]:
+    return list(_functions())
+
+
+def _functions() -> Iterator[tuple[Path, str, ast.FunctionDef]]:
     for path in SOURCES:
         tree = parsed(path.read_text(encoding="utf-8"))
         for node in ast.walk(tree):
