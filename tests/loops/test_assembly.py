@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 import pinocchio as pin
 import pytest
-import scripts
 from each_choice import a_few
 from rbdl_models import LINKAGE_CLOSED, data, linkage, robot_of, set_of
 from record_arguments import with_records
@@ -610,16 +609,6 @@ def test_the_way_of_a_failure_is_drawn(tmp_path: Path) -> None:
         result.plot_iterates(poses=0)
     with pytest.raises(FileError, match="nowhere"):
         result.plot_iterates(str(tmp_path / "nowhere" / "way.gif"))
-
-
-@pytest.mark.program
-def test_the_benchmark_checks_its_answers() -> None:
-    """Growth: `benchmarks/closed_chains.py --check` runs, sparse and dense answers agree, the exponent is printed."""
-    script = Path(__file__).resolve().parent.parent.parent / "benchmarks" / "closed_chains.py"
-    done = scripts.run(script, "--check", "--engine", USUAL)
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert "exponent from n = 30" in done.stdout
-    assert re.search(r"^four_bar +3/3 ", done.stdout, re.MULTILINE)
 
 
 def test_the_page_on_closed_chains_runs() -> None:

@@ -88,8 +88,8 @@ def test_eight_threads_share_a_problem():
             assert found == expected
 
 
-@pytest.mark.program
-@pytest.mark.parametrize("method", ["spawn", pytest.param("forkserver", marks=pytest.mark.long)])
+@pytest.mark.long
+@pytest.mark.parametrize("method", ["spawn", "forkserver"])
 def test_two_processes(method):
     """Property 21: projector, starts and right-hand side sent to two processes: identical bits."""
     p, given = projector(), starts(20)
