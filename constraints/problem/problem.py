@@ -72,8 +72,8 @@ class Problem:
         rhs: the default right-hand sides of the constraints.
         bounds: bounds in force.
         weights: (nv,) costs of motion.
-        frozen: (nv,) true for columns that do not move.
-        free: (nv,) true for columns that steps move: neither computed nor frozen.
+        frozen: (nv,) true for the columns of `frozen=`, which do not move; those of equal bounds: `bounds.frozen`.
+        free: (nv,) true for columns that are neither computed nor in `frozen`.
         columns: (nv,) true for the tangent columns that some row depends on.
         constraint_levels: all constraints by level, on this space, including the computed ones, which `levels` lacks.
         has_cost: (nv,) true for columns whose cost was given.

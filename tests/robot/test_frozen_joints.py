@@ -202,7 +202,10 @@ def test_a_start_off_the_frozen_value_is_moved_to_it() -> None:
     robot = lc.Robot.from_urdf(chain(EQUAL, ROOMY, ROOMY))
     tip = lc.Position(robot, "tip")
     target = tip.value(np.array([0.25, 0.5, -1.0]))
-    result = lc.Projector(lc.Problem(robot, [lc.Implicit.equal(tip, target)])).project([1.0, 0.1, 0.1])
+    problem = lc.Problem(robot, [lc.Implicit.equal(tip, target)])
+    assert problem.bounds.frozen.tolist() == [True, False, False]
+    assert not problem.frozen.any()
+    result = lc.Projector(problem).project([1.0, 0.1, 0.1])
     assert result.success
     assert result.q[0] == 0.25
 
