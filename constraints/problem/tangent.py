@@ -53,10 +53,9 @@ def project_tangent(problem: Problem, point: Point, v: Vector, rhs: RightHandSid
         v: velocity (nv,).
         rhs: right-hand sides.
     """
-    velocity = np.where(problem.free, v, 0.0)
     T = problem.resolution_jacobian(point, rhs)
     Q, rank = row_space(_jacobian(problem, point, rhs, problem.mandatory) @ T)
-    return T @ (velocity - Q[:, :rank] @ (Q[:, :rank].T @ velocity))
+    return T @ (v - Q[:, :rank] @ (Q[:, :rank].T @ v))
 
 
 def reduced_jacobian(problem: Problem, point: Point, rhs: RightHandSide) -> Matrix:

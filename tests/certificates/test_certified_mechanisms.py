@@ -14,6 +14,7 @@ from enclosure_cases import bent, box_of, outside_in_digits, sampled, step_in
 from constraints import Affine, Bounds, Implicit, Pose, Position, Problem, Robot, Rotation, Transformation
 from constraints.certificates import CertificateStatus, all_solutions, certify, refute
 from constraints.certificates.boxes.cutting import Boxes
+from constraints.certificates.boxes.reading import _asked  # pyright: ignore[reportPrivateUsage]
 from constraints.certificates.boxes.searching import Tube
 from constraints.certificates.boxes.solutions import Solutions
 from constraints.errors import OptionError
@@ -354,7 +355,10 @@ def planar_chain(normal: int, seed: int, base: str = "fixed") -> Robot:
 @pytest.mark.parametrize("normal", range(3))
 @pytest.mark.parametrize("seed", range(3))
 def test_what_stays_in_a_plane_stays_without_any_rounding(normal: int, seed: int, base: str) -> None:
-    """Judged in 50 digits: rows that are said to be constant are, and so are their values; wherever their base is."""
+    """Judged in 50 digits: rows that are said to be constant are, and so are their values; wherever their base is.
+
+    So a pin asks for nothing but its place.
+    """
     robot, a, b = planar_chain(normal, seed, base), "a", "b"
     rng, q = np.random.default_rng(seed), robot.random(np.random.default_rng(seed))
     f = Closure(robot, a, b, Hinge.pin(), name="pin").function
@@ -363,6 +367,7 @@ def test_what_stays_in_a_plane_stays_without_any_rounding(normal: int, seed: int
     assert still.sum() == 3
     assert (found.rounding[still] == 0.0).all()
     assert (found.error[still] < 1e-299).all()
+    assert _asked(f, np.ones(5, dtype=np.bool_), np.zeros(5))[-1]
     own = [Position(robot, b, a), Pose(robot, b, a), Rotation(robot, b, a), Transformation(robot, b, a)]
     for g in (f, *own, Pose(robot, b, "c"), Rotation(robot, "c", b)):
         box = box_of(g, rng, -3.0, -1.0, q)

@@ -33,9 +33,10 @@ from constraints.certificates import Certificate, CertificateStatus, balls, batc
 from constraints.certificates.batch import certify_batch
 from constraints.certificates.check import Premises
 from constraints.certificates.rows import ProblemRows
-from constraints.certificates.samples import Around, NearRows, Samples  # pyright: ignore[reportPrivateUsage]
+from constraints.certificates.samples import Around, NearRows, Samples
 from constraints.certificates.search import CertificateSearch
 from constraints.certificates.slice import Moves, origins_and_rotations
+from constraints.certificates.slopes import _of_tilt  # pyright: ignore[reportPrivateUsage]
 from constraints.functions import norm
 from constraints.functions.enclosures.interval import Interval
 from liegroups import SE2, SE3, SO2, SO3, R3xSO3, Space
@@ -235,6 +236,23 @@ def test_the_jacobian_changes_by_no_more_than_its_bound(name: str, count: int) -
             assert (most <= 1.0).all()
             largest = max(largest, most[0])
     assert largest > 5e-4  # it is not too long to be of use
+
+
+def test_a_tilt_is_bounded_by_little_more_than_what_it_changes() -> None:
+    r"""At 0.2 from the axis, d moves by |d'| = 1: along the meridian the tilt changes by 1, across by 0.2 / sin 0.2.
+
+    Along the meridian it is the angle itself, which has no second derivative: that of the function is its derivative
+    along d = -d'', by central differences of its formula.
+    """
+
+    def along(length: float) -> float:  # of length d: the tilt of this vector, by the function of the cosine
+        c = length * np.cos(0.2)
+        return float(np.arccos(c) / np.sqrt(1.0 - c * c) * length * np.sin(0.2))
+
+    second = (along(1.0 + 1e-5) - along(1.0 - 1e-5)) / 2e-5
+    first, bend = _of_tilt(1.0, 0.0)
+    assert 0.2 / np.sin(0.2) <= first <= 1.1
+    assert second <= bend <= 1.05 * second
 
 
 @pytest.mark.parametrize("name", ["pose", "feet"])

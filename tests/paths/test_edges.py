@@ -21,6 +21,7 @@ from constraints import Implicit, Options, Position, Problem, Projector, errors
 from constraints.functions import Identity, Polynomial
 from constraints.paths.edges import interpolate_edges
 from constraints.paths.interpolation import Interpolation, PathStatus, interpolate
+from constraints.solvers.machine import layout
 from constraints.workspace import Pool
 from liegroups import SE2, SE3, SO2, SO3, ProductSpace, Rn
 
@@ -149,13 +150,22 @@ def some_edges(count: int) -> tuple[Any, Any]:
     return np.array(first), np.array(second)
 
 
-@pytest.mark.parametrize("kind", ["compiled", "readable", "moving"])
-def test_many_edges_are_those_that_are_laid_alone(kind: str) -> None:
-    """Bit for bit, in whatever company."""
+@pytest.mark.parametrize("kind", ["compiled", "readable", "moving", "in doubt"])
+def test_many_edges_are_those_that_are_laid_alone(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Bit for bit, in whatever company; and where the kernel does not take an end that others may."""
     count = 120 if kind == "compiled" else 12
     projector = Projector(PLACE.problem, PLACE.options, "readable") if kind == "readable" else PLACE
     Q0, Q1 = some_edges(count)
     rhs = (projector.problem.rhs, projector.problem.rhs) if kind == "moving" else None
+    program: Any = PLACE.program.edges
+    run = program.run
+
+    def refusing(*given: Any, **limits: Any) -> Any:
+        laid = run(*given, **limits)
+        return laid._replace(status=np.where(np.arange(len(laid.status)) == 1, layout.AT_END, laid.status))
+
+    if kind == "in doubt":
+        monkeypatch.setattr(program, "run", refusing)
     found = interpolate_edges(projector, Q0, Q1, rhs)
     assert found.offsets.shape == (len(Q0) + 1,)
     assert found.samples.shape == (found.offsets[-1], 7)

@@ -561,6 +561,7 @@ def test_a_path_through_waypoints() -> None:
             np.testing.assert_allclose(path(float(i)), q, atol=1e-12)
         assert abs(np.linalg.norm(path(1.5)) - 1.0) < 1e-4
         assert path.max_jump().length <= 0.05
+    assert Path.through(problem, Q[:2]).duration == 1.0
     Q[2] *= 1.1
     with pytest.raises(errors.FailedError, match="waypoints 1 and 2: END") as caught:
         Path.through(problem, Q)

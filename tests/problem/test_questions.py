@@ -190,6 +190,9 @@ def test_starts_and_near_in_degrees_are_asked_about_once_a_projector(
     other = lc.Projector(lc.Problem(arm(), [hand]), lc.Options(nearest=True), engine)
     assert f"near{said}" in other.project(HOME, near=degrees).describe()
     assert warned(caplog) == [f"angles are in radians, lengths in metres; near{said}"]
+    alone, first = lc.Projector(lc.Problem(arm(), [hand]), engine=engine), arm().slice_of("shoulder_pitch").start
+    alone.project([*HOME[:first], degrees[first], *HOME[first + 1 :]])
+    assert warned(caplog) == [f"angles are in radians, lengths in metres; start{said.removesuffix(' (and 2 more)')}"]
     local = lc.Projector(lc.Problem(arm(), [hand]), lc.Options.local(), engine)
     assert f"start{said}" in str(local.project(degrees).diagnose())
     assert len(warned(caplog)) == 1

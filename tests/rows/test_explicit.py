@@ -8,6 +8,7 @@ from __future__ import annotations
 import copy
 import pickle
 from dataclasses import replace
+from math import remainder
 from typing import Any
 
 import numpy as np
@@ -1002,6 +1003,29 @@ def test_a_solution_of_the_twin_on_another_branch_is_none() -> None:
     implicit = Problem(Rn(2), [two_roots()], frozen=[Segments.coordinates(Rn(2), [1])])
     assert implicit.resolution.refused
     assert implicit.is_satisfied([0.7, -0.7])
+
+
+def test_whole_turns_that_a_twin_allows_are_on_the_same_branch() -> None:
+    """y = x, whose twin sin(y - x) = 0 has the other solution y = x + pi."""
+    robot = arm()
+
+    class Sine(Function):
+        def __init__(self) -> None:
+            self.declare(robot.space, Rn(1), periodic=True, name="sine")
+
+        def evaluate(self, point: Any, value: Any, jacobian: Any = None) -> None:
+            value[0], slope = np.sin(point.q[1] - point.q[0]), np.cos(point.q[1] - point.q[0])
+            if jacobian is not None:
+                jacobian[:] = [[-slope, slope, *np.zeros(robot.nv - 2)]]
+
+    x, y = (robot.segments(name) for name in robot.joint_names[:2])
+    problem = Problem(robot, [Explicit(Identity(Rn(1)), y, x, implicit=Sine(), has_branches=True)])
+    for turns in (0.0, 1.0, -2.0, 0.5, 1.1, -1.9):
+        q = robot.neutral.copy()
+        q[:2] = 0.5, 0.5 + 2.0 * np.pi * turns
+        off = remainder(2.0 * np.pi * turns, 2.0 * np.pi)
+        error = problem.resolution.branch_error(problem.at(q), problem.rhs)
+        assert error == pytest.approx(abs(np.sin(off) - np.cos(off) * off), abs=1e-12)
 
 
 def test_branches_are_a_flag_that_copies_keep() -> None:

@@ -428,6 +428,7 @@ def test_maps_of_right_hand_sides_are_kept_for_one_at_a_time() -> None:
     rhs = Problem(robot, [lock]).rhs
     assert rhs.map_of(lock).value(robot.neutral).tolist() == [0.5]
     moved, workspace = rhs.replace(lock, [0.2]), Workspace()
+    assert (rhs.same_as(rhs, 0.0), rhs.same_as(moved)) == (True, False)
     first = moved.map_of(lock, workspace)
     assert first.value(robot.neutral).tolist() == [0.7]
     assert moved.map_of(lock, workspace) is first
@@ -462,6 +463,8 @@ def test_what_makes_constraints_others() -> None:
         for a, b in ((mine, other), (other, mine)):
             assert what_differs(a, b) == "its 'line' and 'line' of this problem are different constraints with the " \
                 "same name"  # fmt: skip
+    no_number = (one(Function.from_callable(lambda q: [np.nan * q[0]], Rn(2), Rn(1), trace=False)) for _ in range(2))
+    assert what_differs(*no_number) == ""
     wide = one(comparison=None, lower=-1.0, upper=1.0)
     assert what_differs(wide, one(comparison=None, lower=-1.0, upper=1.0)) == ""
     for sides in ((-1.0, 2.0), (-2.0, 1.0)):
