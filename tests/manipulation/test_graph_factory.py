@@ -189,6 +189,7 @@ def test_a_level_set_target_ends_on_its_leaf(boxes, mask, guide):
 
 def test_a_target_off_its_leaf_is_no_success():
     """Mend 15: where a later part of a transition keeps another leaf than the one that was chosen, the target says so.
+    Where only a later part chooses, and no leaf is given, one is drawn all the same.
 
     Two constraints of the plane: on the line y = 0, at the abscissa of a leaf; the second part keeps that of the start.
     """
@@ -204,7 +205,12 @@ def test_a_target_off_its_leaf_is_no_success():
     kept = [Transition("choose 2", away, stay, away, condition=[line], parameters=[where]),
             Transition("step aside", stay, away, away), Transition("back", away, on, away, [where])]  # fmt: skip
     bad = Transition("go astray", away, on, away, inner=kept)
-    graph = ConstraintGraph(robot, [away, on, stay], [good, bad], [Foliation("line", line, where, hold)])
+    place = Implicit.zero(Position(robot, "body") - [0.3, 0.5, 0.0], mask=[True, True, False], name="place")
+    aside = State("aside", [place], waypoint=True)
+    later = [Transition("nearer", away, aside, away), Transition("choose 3", aside, on, away, condition=[line],
+                                                                 parameters=[where])]  # fmt: skip
+    late = Transition("go later", away, on, away, inner=later)
+    graph = ConstraintGraph(robot, [away, on, stay, aside], [good, bad, late], [Foliation("line", line, where, hold)])
     start, leaf = np.array([0.0, 1.0, 1.0, 0.0]), np.array([0.5, 0.0, 1.0, 0.0])
     guess = np.array([0.9, 0.9, 1.0, 0.0])
     target = graph.target("go", start, guess, leaf=leaf)
@@ -216,6 +222,9 @@ def test_a_target_off_its_leaf_is_no_success():
     assert not target.success
     assert not target.on_leaf
     assert "not on the leaf that was chosen" in str(target)
+    drawn = graph.target("go later", start, guess)
+    assert drawn.success
+    assert abs(drawn.q[0] - 0.3) > 0.1
     with pytest.raises(errors.FailedError):
         target.or_raise()
 

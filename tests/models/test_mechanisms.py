@@ -245,6 +245,11 @@ def test_what_is_built_in_has_the_sizes_that_it_is_described_with() -> None:
     for i, end in itertools.product((1, 2, 3), ("elbow", "ankle")):
         left, right = (delta.frame(f"{end}{i}_{side}").placement.translation for side in ("left", "right"))
         assert np.linalg.norm(left - right) == pytest.approx(0.08)
+    ankles = [delta.frame(f"ankle{i}_{side}").placement.translation for i in (1, 2, 3) for side in ("left", "right")]
+    np.testing.assert_allclose(np.sum(ankles, axis=0), 0.0, atol=1e-15)  # a third of a turn apart
+    cranks = mechanisms.five_bar(0.5, left=1.9, right=1.2).robot
+    pins = [cranks.at(cranks.neutral).placement(f"{side}_inner").translation for side in ("left", "right")]
+    np.testing.assert_array_equal(pins, [[-0.25, 0.0, 0.0], [0.25, 0.0, 0.0]])
     assert mechanisms.bennett().robot.model.jointPlacements[2].translation[0] == 0.3
     platform = mechanisms.stewart_platform(spread=0.2).robot
     anchors = [platform.frame(f"anchor{i}").placement.translation for i in range(1, 7)]
