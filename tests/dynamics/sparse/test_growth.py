@@ -430,6 +430,9 @@ def test_rows_that_contradict_each_other(growth: Any) -> None:
     found = solve_sparse(s, s.robot.at(q, np.zeros(7)), acceleration=wanted)
     assert found.status is DynamicsStatus.INCONSISTENT
     assert found.unmet > 1e-3
+    held = pin.rnea(s.robot.model, s.robot.model.createData(), q, np.zeros(7), np.zeros(7))
+    small = solve_sparse(s.switched(off=[0]), s.robot.at(q, np.zeros(7)), held, acceleration=1e-3 * wanted)
+    assert small.unmet > 0.1  # of what the rows that are on ask for
 
 
 def test_massless_bodies() -> None:
