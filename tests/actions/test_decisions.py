@@ -22,7 +22,7 @@ from actions.test_stored import contacts_of
 from actions.test_use import anymal, somewhere
 from robots import arm
 
-from constraints import actions
+from constraints import Target, actions
 from constraints.actions.actuators import Drive
 from constraints.actions.equations import armature_of, damping_of
 from constraints.actions.fused import fused_of
@@ -158,7 +158,10 @@ def test_rows_of_pinocchio_are_taken_where_they_are_those_of_the_contact(kind: s
         assert error(getattr(slopes[0], field), getattr(slopes[1], field)) < 1e-8, field
     is_fused = fused_of(rows, 0.0, np.zeros(robot.nv))[0] is not None
     assert is_fused == ((kind, axes, form) in FITS)
-    assert fused_of(rows.switched(off=["c"]), 0.0, np.zeros(robot.nv)) == (None,)
+    moved = Target(lambda t: np.full(rows.size, t))
+    driven = KINDS[kind](robot, "tool", axes=axes, form=form, name="c", target=moved)
+    for other in (rows.switched(off=["c"]), ConstraintSet(robot, [driven])):
+        assert fused_of(other, 0.0, np.zeros(robot.nv)) == (None,)
 
 
 # Balances at rest.

@@ -126,6 +126,8 @@ def test_the_humanoid_on_four_contacts() -> None:
         N = scipy.linalg.null_space(rows.jacobian(motion.q))  # least norm: u in the row space of N^T B
         assert np.abs(scipy.linalg.null_space(N.T @ B).T @ found.effort).max() < 1e-9
         assert max(residuals(rows, motion, B, found)) < 1e-9
+        units = np.where(np.arange(19) % 2, 1.0, 1e-4)  # half of them in other units
+        assert inverse_dynamics(rows, motion, wanted, actuation=B * units).or_raise().is_fully_actuated
 
 
 def test_own_matrices_with_the_rows_of_rbdl() -> None:
