@@ -138,6 +138,7 @@ def test_least_forces_of_feet_that_only_push_are_those_of_a_solver() -> None:
     action = box(at=(0.19, 0.05), points=[(0.2, 0.1), (0.2, -0.1), (-0.2, 0.1), (-0.2, -0.1)])
     free = action.quasi_static(rest(action)).or_raise()
     found = action.quasi_static(rest(action), cones=FrictionCone(0.2, edges=6)).or_raise()
+    assert found.residual <= found.limit
     assert not found.pulling
     assert max(found.friction_needed.values()) <= 0.2 * (1.0 + 1e-6)
     J = action.constraint_set.jacobian(action.robot.neutral)
