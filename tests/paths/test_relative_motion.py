@@ -10,12 +10,20 @@ from robots import two_arms
 
 from constraints import Comparison, Implicit, Pose, Position, Problem, Target, locked_joint
 from constraints.errors import OptionError, WrongObjectError
+from constraints.functions import ConvexShapeContactHold, Surface
 from constraints.paths.moving_rhs import MovingRightHandSide
 from constraints.paths.relative_motion import SecurityMargins, Tie, collision_pairs, relative_motion
 from liegroups import SE3, R3xSO3
 
 EQUALITY, ZERO, SUPERIOR, _ = Comparison
 SIX = Pose(two_arms(), "right_tool", reference="left_tool")
+
+
+def standing(count: int) -> Implicit:
+    """A square on the right tool that stands on one of several on the left tool."""
+    robot, square = two_arms(), [[-0.1, -0.1, 0.0], [0.1, -0.1, 0.0], [0.1, 0.1, 0.0], [-0.1, 0.1, 0.0]]
+    floors = [Surface(f"floor {i}", robot.frame("left_tool"), square) for i in range(count)]
+    return Implicit.zero(ConvexShapeContactHold(robot, floors, Surface("sole", robot.frame("right_tool"), square)))
 
 
 def joint_of(frame: str) -> str:
@@ -37,6 +45,8 @@ def joint_of(frame: str) -> str:
         (Implicit.between(SIX, [-0.1] * 6, [0.0] * 6), Tie.UNCONSTRAINED),
         (Implicit.between(SIX, [0.0] * 6, [0.1] * 6), Tie.UNCONSTRAINED),
         (Implicit.zero(Position(two_arms(), "right_tool", reference="left_tool")), Tie.UNCONSTRAINED),
+        (standing(1), Tie.CONSTRAINED),
+        (standing(2), Tie.UNCONSTRAINED),
     ],
 )
 def test_six_equalities_of_a_relative_pose_hold_two_bodies_together(constraint: Implicit, tie: Tie) -> None:
