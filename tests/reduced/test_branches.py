@@ -44,10 +44,9 @@ def test_all_ways_of_small_mechanisms(name: str, ways: int) -> None:
         assert np.abs(way.q - q)[parts.dependent].max() <= np.pi + 1e-9
     if ways == 2:
         assert found[0].sign == -found[1].sign != 0.0
-    for i, way in enumerate(found):
-        assert (
-            f"  {i}: sign {'+' if way.sign > 0.0 else '-'}, least singular value {way.least:.3g}," in found.describe()
-        )
+    for i, (way, line) in enumerate(zip(found, found.describe().splitlines()[1:], strict=False)):
+        assert f"  {i}: sign {'+' if way.sign > 0.0 else '-'}, least singular value {way.least:.3g}," in line
+        assert ("; as given" in line, "; from the given one: " in line) == (i == 0, i > 0)
 
 
 def test_searches_start_anew_within_a_turn_and_with_what_is_held() -> None:
