@@ -9,6 +9,7 @@ import numpy as np
 
 from liegroups.arguments import expect, finite_number, real_numbers
 from liegroups.arrays import ArrayLike, BoolVector, Indices, Matrix, Vector
+from liegroups.unit_blocks import UNBOUNDED
 
 from ..errors import NoEnclosureError, OptionError, SizeError, UndefinedError
 from ..functions.enclosures.box import TangentBox
@@ -77,8 +78,10 @@ def certify(
     if radius is not None and not finite_number(radius, "radius of a certificate") > 0.0:
         raise OptionError(f"radius of a certificate: expected a positive number, got {radius:g}")
     q = np.array(problem.check(q))
-    rows = ProblemRows.of(problem, problem.check_rhs(rhs))
-    wanted = None if radius is None else float(radius)
+    sides = problem.check_rhs(rhs)
+    rows, wanted = ProblemRows.of(problem, sides), None if radius is None else float(radius)
+    if _is_huge(q, sides.vector):
+        return CertificateSearch(rows, q, wanted).certificate(f"numbers beyond {UNBOUNDED:g} overflow")
     found = _by_samples(rows, q[None], wanted)
     return found[0] if found else CertificateSearch(rows, q, wanted).run()
 
@@ -108,8 +111,11 @@ def certify_batch(
     starts = np.array([problem.check(q) for q in starts]).reshape(-1, nq)
     if isinstance(rhs, Sequence) and len(rhs) != len(starts):
         raise SizeError("rhs", f"one, or one for each of {len(starts)} rows of Q", len(rhs))
-    sides = rhs if isinstance(rhs, Sequence) else [rhs]
-    each = [ProblemRows.of(problem, problem.check_rhs(one)) for one in sides] * (1 if len(sides) > 1 else len(starts))
+    sides = [problem.check_rhs(one) for one in (rhs if isinstance(rhs, Sequence) else [rhs])]
+    times = 1 if len(sides) > 1 else len(starts)
+    if _is_huge(starts, *(one.vector for one in sides)):
+        return tuple(certify(problem, q, one) for q, one in zip(starts, sides * times, strict=True))
+    each = [ProblemRows.of(problem, one) for one in sides] * times
     size = max(NUMBERS // (max(len(each[0].lower), 1) * problem.space.nv**2), 1) if each else 1
     every = list[Certificate]()
     for k in range(0, len(starts), size):
@@ -118,6 +124,11 @@ def certify_batch(
         alone = enumerate(zip(rows, some, strict=True))
         every += [proved[i] if i in proved else CertificateSearch(own, q, None).run() for i, (own, q) in alone]
     return tuple(every)
+
+
+def _is_huge(*numbers: Vector) -> bool:
+    """Whether squares of coordinates, or of right-hand sides, overflow."""
+    return any(not np.abs(x).max(initial=0.0) <= UNBOUNDED for x in numbers)
 
 
 def _proved(rows: ProblemRows, Q: Matrix) -> dict[int, Certificate]:

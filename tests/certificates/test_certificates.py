@@ -229,6 +229,21 @@ def test_bad_arguments() -> None:
         certify(problem, [1.0], radius=np.inf)
 
 
+@pytest.mark.parametrize("large", [1e120, 1e308])
+def test_numbers_whose_squares_overflow_prove_nothing(large: float) -> None:
+    robot = humanoid().with_bounds({"root_joint": ([-np.inf] * 3, [np.inf] * 3)})
+    problem = Problem(robot, [Implicit.equal(Position(robot, "rarm6_body"), [0.0, 0.0, 0.0])])
+    near, far = np.array(robot.space.neutral), np.array(robot.space.neutral)
+    far[0] = large
+    for found in (
+        certify(problem, far),
+        certify(problem, near, [large, 0.0, 0.0]),
+        certify_batch(problem, [near, far])[1],
+    ):
+        assert found.status is NOT_PROVED
+        assert "beyond" in found.reason
+
+
 # The check.
 
 
