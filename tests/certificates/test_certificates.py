@@ -229,7 +229,7 @@ def test_bad_arguments() -> None:
         certify(problem, [1.0], radius=np.inf)
 
 
-@pytest.mark.parametrize("large", [1e120, 1e300])
+@pytest.mark.parametrize("large", [1e101, 1e150])
 def test_numbers_whose_squares_overflow_prove_nothing(large: float) -> None:
     robot = humanoid().with_bounds({"root_joint": ([-np.inf] * 3, [np.inf] * 3)})
     problem = Problem(robot, [Implicit.equal(Position(robot, "rarm6_body"), [0.0, 0.0, 0.0])])
