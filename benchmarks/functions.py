@@ -96,8 +96,9 @@ ROBOTS: dict[str, tuple[str, Base, str, str]] = {
     ),
 }  # fmt: skip
 """Model, base, and two joints: frame a and frame b are on them."""
-EXEMPT = "StaticStability", "Clearance", "ConvexShapeContact"
-"""By how their names begin: least squares, distances, contacts."""
+EXEMPT = "StaticStability", "ContactForces", "StaticTorques", "SupportPolygon", "ConvexShapeContact", "Clearance"
+"""By how their names begin: stability, by least squares, by forces and torques of contacts, by a polygon; contacts,
+distances. What nnls, LAPACK, Qhull and coal take alone is shown beside."""
 BALL = Shape("ball", "Sphere", (0.1,), placement=[1.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0])
 SQUARE = [[0.1, 0.1, 0.0], [-0.1, 0.1, 0.0], [-0.1, -0.1, 0.0], [0.1, -0.1, 0.0]]
 
