@@ -131,4 +131,4 @@ def packed(known: KnownRows) -> tuple[Any, ...]:
 
 @cache
 def _kernel() -> Any:
-    return entrances().balls_of_rows if USUAL == "compiled" else None
+    return entrances().premises_of_balls if USUAL == "compiled" else None

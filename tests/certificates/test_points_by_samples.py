@@ -148,7 +148,7 @@ def test_kernels_and_arrays_find_the_same_premises(name: str, bounded: bool, mon
     if bounded:
         lower, upper = problem.bounds.lower.copy(), problem.bounds.upper.copy()
         lower[at], upper[at[::2]] = q[at] - 1e-4, q[at[::2]] + np.geomspace(1e-9, 1e-2, len(at[::2]))
-        problem = Problem(problem.robot, problem.constraints, Bounds(problem.space, lower, upper))
+        problem = Problem(cases()[name][0], [*problem.constraints], Bounds(problem.space, lower, upper))
     Q = np.array([problem.space.integrate(q, claims.noise(k, problem, 1e-6)) for k in range(3)])
     Q[:, at] = np.clip(Q[:, at], problem.bounds.lower[at], problem.bounds.upper[at])
     compiled = certify_batch(problem, Q)

@@ -20,6 +20,7 @@ import constraints
 from constraints.dynamics import Method, forward_dynamics
 from constraints.loops import ConstraintSet, PointContact
 from constraints.models import sample_arm
+from constraints.solvers.kernels.loading import PARTS
 from constraints.solvers.result import Result
 from constraints.solvers.status import StatusEnum
 
@@ -118,6 +119,11 @@ def test_names_of_classes_stand_for_one_thing() -> None:
             if isinstance(node, ast.ClassDef) and node.name[0] != "_":
                 homes[node.name].add(path)
     assert {name for name, paths in homes.items() if len(paths) > 1} == TWICE
+
+
+def test_kernels_that_python_calls_have_names_of_their_own() -> None:
+    names = [name for part in PARTS.values() for name in part.entrances]
+    assert len(names) == len(set(names))
 
 
 def test_forward_dynamics_enters_few_functions() -> None:

@@ -58,7 +58,7 @@ PARTS = {
         ("grow_ways",),
     ),
     "proofs": KernelPart(
-        "proofs", 5, (), lambda: import_module(".proofs", __package__), ("balls_of_rows",)
+        "proofs", 5, (), lambda: import_module(".proofs", __package__), ("premises_of_balls",)
     ),
 }  # fmt: skip
 """By the name of the file, those that are called before those that call them."""

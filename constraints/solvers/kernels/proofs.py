@@ -76,15 +76,9 @@ def _length(x: Vector, first: int, count: int, step: int) -> float:
 
 @kernel
 def _reach(
-    far_of: Numbers,
-    bends: Vector,
-    farthest: Vector,
-    slopes: Vector,
-    sizes: Vector,
-    slides: Numbers,
-    longest: Vector,
+    far_of: Numbers, bends: Vector, farthest: Vector, slopes: Vector, sizes: Vector, slides: Numbers, longest: Vector,
     q: Vector,
-) -> float:
+) -> float:  # fmt: skip
     """As `samples.Around.largest`; `longest` begins with that of any ball."""
     most, s = longest[0], 0
     for k in range(bends.size):
@@ -257,7 +251,7 @@ def _step(
 
 
 @entrance
-def balls_of_rows(
+def premises_of_balls(
     base: Vector, small: Vector, shifts: Vector, rounding: float, bent_of: Numbers, bends: Vector, far_of: Numbers,
     far_bends: Vector, farthest: Vector, slides: Numbers, longest: Vector, parts: Numbers, columns: Numbers,
     entries: Numbers, lower: Vector, upper: Vector, chosen: Numbers, aims: Vector, exact: Matrix, E: Matrix, J: Matrix,
