@@ -308,7 +308,8 @@ class Room(NamedTuple):
         rates = np.abs(basis[..., known.columns, :])
         if known.bodies:
             turned = np.swapaxes(basis, -2, -1)
-            of_body = {v: np.asarray(rounded_up(lengths(turned[..., slice(*v)]))) for v in set(known.bodies)}
+            by_body = [(v, turned[..., slice(*v)]) for v in set(known.bodies)]
+            of_body = {v: rounded_up(lengths(moved)) * moved.any(axis=-1) for v, moved in by_body}  # zeros stay zeros
             rates = np.concatenate([rates, np.stack([of_body[v] for v in known.bodies], axis=-2)], axis=-2)
         free = ~rows.equalities & ~active
         if not free.any():

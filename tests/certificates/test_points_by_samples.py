@@ -400,6 +400,25 @@ def test_a_joint_on_its_bound_leaves_it_where_the_solution_is_inside() -> None:
     assert found.center[0] < 0.49
 
 
+@pytest.mark.parametrize("by", ["kernels", "arrays"])
+def test_a_body_on_its_bound_that_no_row_moves_stays_there(by: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing of its room is used, and not even the least number; one that rows may move is not proved to stay."""
+    if by == "arrays":
+        monkeypatch.setattr(balls, "_kernel", lambda: None)
+    robot = many_joints()
+    q = robot.random(np.random.default_rng(1))
+    lower, name = np.full(robot.nq, -np.inf), "revolute"
+    body = robot.segments("free").q_indices[:3]
+    lower[body] = q[body]
+    bounds, angle = Bounds(robot.space, lower, np.full(robot.nq, np.inf)), q[robot.segments(name).q_indices[0]]
+    problem = Problem(robot, [locked_joint(robot, name, angle)], bounds)
+    for found in (by_samples(problem, q), on_boxes(problem, q)):
+        assert found is not None
+        assert (found.status, found.check()) == (PROVED, [])
+    moving = certify(Problem(robot, [held(Position(robot, "free_tip"), q)], bounds), q)
+    assert moving.status is NOT_PROVED
+
+
 def test_a_joint_that_is_locked_at_its_bound_is_known_without_rounding() -> None:
     robot = arm()
     name, upper = robot.joint_names[1], float(robot.bounds.upper[1])

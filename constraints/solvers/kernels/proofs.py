@@ -200,15 +200,16 @@ def _room(
     for k in range(count):
         x = min(center[entries[3 * k]] - lower[k], upper[k] - center[entries[3 * k]], LARGEST)
         out[o + k] = x - 2.0 * UNIT * abs(x)
-        first, dimension = entries[3 * k + 1], entries[3 * k + 2]
+        first, dimension, moves = entries[3 * k + 1], entries[3 * k + 2], False
         for j in range(n):
-            out[rates + n * k + j] = (
-                abs(B[n * first + j]) if dimension == 1 else _up(_length(B, n * first + j, dimension, n))
-            )
-        moved = _length(out, rates + n * k, n, 1)
-        if moved > 0.0 and not x - 2.0 * UNIT * abs(x) >= AGAIN * _up(moved * out[at.RHO]):
-            short += 1
-        if moved == 0.0 and not x >= 0.0:
+            rate = 0.0
+            for i in range(first, first + dimension):
+                if B[n * i + j] != 0.0:
+                    rate = abs(B[n * i + j]) if dimension == 1 else _up(_length(B, n * first + j, dimension, n))
+                    moves = True
+            out[rates + n * k + j] = rate
+        used = AGAIN * _up(_length(out, rates + n * k, n, 1) * out[at.RHO]) if moves else 0.0
+        if not x - 2.0 * UNIT * abs(x) >= used:
             short += 1
     return short, rates + n * count
 
