@@ -29,7 +29,16 @@ from constraints import (
     Transformation,
     locked_joint,
 )
-from constraints.certificates import Certificate, CertificateStatus, balls, batch as batches, certify, slopes
+from constraints.certificates import (
+    Certificate,
+    CertificateStatus,
+    balls,
+    batch as batches,
+    certify,
+    search,
+    slice as slices,
+    slopes,
+)
 from constraints.certificates.batch import certify_batch
 from constraints.certificates.check import Premises
 from constraints.certificates.rows import ProblemRows
@@ -38,7 +47,8 @@ from constraints.certificates.search import CertificateSearch
 from constraints.certificates.slice import Moves, origins_and_rotations
 from constraints.certificates.slopes import _of_tilt  # pyright: ignore[reportPrivateUsage]
 from constraints.functions import norm
-from constraints.functions.enclosures.interval import Interval
+from constraints.functions.enclosures.group_bounds import OF_MAPS
+from constraints.functions.enclosures.interval import RADII, TINY, UNIT, Interval
 from liegroups import SE2, SE3, SO2, SO3, R3xSO3, Space
 
 PROVED, NOT_PROVED = CertificateStatus.PROVED, CertificateStatus.NOT_PROVED
@@ -161,6 +171,16 @@ def test_kernels_and_arrays_find_the_same_premises(name: str, bounded: bool, mon
             x, y = getattr(one.numbers, field), getattr(other.numbers, field)
             assert np.shape(x) == np.shape(y)
             np.testing.assert_allclose(x, y, rtol=1e-8, atol=3e-14 * max(np.abs(y).max(initial=0.0), 1.0))
+
+
+@pytest.mark.skipif(balls.USUAL != "compiled", reason="numba is not installed")
+def test_kernels_have_the_constants_of_the_arrays() -> None:
+    from constraints.solvers.kernels import proofs
+
+    assert (proofs.UNIT, proofs.OF_ARCS, proofs.OF_UNITS) == (UNIT, slices.OF_ARCS, 2.0 * OF_MAPS)
+    assert proofs.SHARE == pytest.approx(0.95 * search.CONTRACTION)
+    assert (proofs.LARGEST_SIZE, proofs.LEAST_BALL) == (search.LARGEST_SIZE, batches.LEAST_BALL)
+    assert (proofs.UP, proofs.TINY) == (RADII, TINY)
 
 
 @pytest.mark.parametrize("group", [SO2, SE2, SO3, SE3, SO3 * SE2 * SO2 * R3xSO3 * SE3])

@@ -130,7 +130,7 @@ def _contraction(C: Vector, out: Vector, n: int, W: Vector) -> tuple[float, floa
 
     Of rounding, :math:`\sum_k |C_{ik}| |M_{kj}|` is at most the product of the lengths of both.
     """
-    gamma, lower, alpha, beta = 2.0 * (n + 7) * UNIT, at.ARRAYS, 0.0, 0.0
+    gamma, lower, alpha, beta = 2.0 * (2 * n + 7) * UNIT, at.ARRAYS, 0.0, 0.0
     upper, M, N, S = lower + n, lower + 2 * n, lower + 2 * n + n * n, n * n
     radii, columns = 2 * n * n, 2 * n * n + n
     for i in range(n):
