@@ -82,7 +82,7 @@ def first_below(left: Callable[[float], float], times: tuple[float, float], valu
 
     By secants whose end that stays counts half (the Illinois method: M. Dowell, P. Jarratt, BIT 11, 1971), so near the
     middle of the interval that there are at most four evaluations more than bisection takes, and about eight of a
-    smooth function.
+    smooth function. Root finders of scipy give a point on either side of the change; here it is behind it.
 
     Args:
         left: the function.
