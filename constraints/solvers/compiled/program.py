@@ -36,7 +36,7 @@ from .growth import CompiledGrowth
 from .leaf import CompiledLeaf
 from .packing import NotPacked
 from .problem import Packed, packed
-from .statuses import STATUSES
+from .statuses import CODES, STATUSES
 
 _log = logging.getLogger(__package__)
 _T = TypeVar("_T")
@@ -50,7 +50,6 @@ CALL = 0.05
 as that took less than a quarter."""
 LANE_MEMORIES = 3
 """Memories in lanes that a worker has: of projections on their way, of starts, and of what restarts draw."""
-_STATUS_ARRAY: Any = np.array(STATUSES, dtype=np.object_)
 
 
 def compiled(problem: Problem, options: Options) -> Program:
@@ -365,7 +364,7 @@ class _Rows(SharedRows):
     def _read(self, count: int) -> None:
         """Read the figures of the first rows."""
         outcomes, figures = self._found, self._figures[:count]
-        outcomes.status[:count] = _STATUS_ARRAY[figures[:, 0].astype(np.intp)]
+        outcomes.codes[:count] = CODES[figures[:, 0].astype(np.intp)]
         outcomes.iterations[:count], outcomes.restarts[:count] = figures[:, 1], figures[:, 2]
         outcomes.residual[:count] = figures[:, 3]
         outcomes.seconds[:count] = (perf_counter() - self._began) / max(count, 1)

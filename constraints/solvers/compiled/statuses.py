@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import numpy as np
+
+from ..engine import CODE_OF_STATUS
 from ..status import Status
 
 STATUSES = (
@@ -13,3 +16,5 @@ STATUSES = (
     Status.UNDEFINED,
 )
 """In the order of `layout`."""
+CODES = np.array([CODE_OF_STATUS[status] for status in STATUSES], dtype=np.int8)
+"""Of a batch, in the same order."""

@@ -7,7 +7,7 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from operator import index
 from types import NoneType
 from typing import TYPE_CHECKING, Any, SupportsIndex, final, overload
@@ -25,7 +25,7 @@ from ...keywords import FieldOf, can_be_called
 from ...problem.problem import Problem
 from ...rows.right_hand_side import RightHandSide
 from ...words import counted
-from ..engine import Engine, Outcomes, RowsInterrupted
+from ..engine import CODE_OF_STATUS, STATUS_OF_CODE, Engine, Outcomes, RowsInterrupted
 from ..options import Options
 from ..result import Verdict
 from ..status import Status
@@ -72,10 +72,10 @@ class ProjectionBatch(Verdict):
         "outcomes.q", "Configurations (n, nq): solutions, or for failures the iterates of least residual."
     )
 
-    @property
+    @cached_property
     def status(self) -> Objects:
         """Why each row ended (n,), members of `Status`; `batch.status == Status.STALLED` is a mask."""
-        return self.outcomes.status
+        return read_only(STATUS_OF_CODE[self.outcomes.codes])
 
     iterations = FieldOf[Indices]("outcomes.iterations", "Number of iterations of each row (n,).")
     restarts = FieldOf[Indices]("outcomes.restarts", "Number of restarts of each row (n,).")
@@ -85,13 +85,13 @@ class ProjectionBatch(Verdict):
     @property
     def success(self) -> BoolVector:
         """(n,) true for the rows that satisfy all constraints within their bounds."""
-        return np.asarray(self.status == Status.CONVERGED, dtype=np.bool_)
+        return self.outcomes.codes == CODE_OF_STATUS[Status.CONVERGED]
 
     @property
     def counts(self) -> dict[Status, int]:
         """Number of rows with each status that occurs."""
-        found = {status: int(np.count_nonzero(self.status == status)) for status in Status}
-        return {status: count for status, count in found.items() if count}
+        counts = np.bincount(self.outcomes.codes, minlength=len(Status)).tolist()
+        return {status: count for status, count in zip(Status, counts, strict=True) if count}
 
     def rhs(self, row: SupportsIndex) -> RightHandSide:
         """The right-hand sides of a row.

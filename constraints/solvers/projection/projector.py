@@ -229,8 +229,10 @@ class Projector:
             self._say_time()
         batch = project_batch(self._job, Q, rhs, executor, chunk, progress, near)
         if self._unasked:
-            far = self._unseen and np.abs(batch.starts).max(axis=1, initial=0.0) > TURN
-            rows = np.flatnonzero(~batch.success | far)
+            failed, starts = ~batch.success, batch.starts
+            if self._unseen and max(starts.max(initial=0.0), -starts.min(initial=0.0)) > TURN:
+                failed = failed | (np.abs(starts).max(axis=1, initial=0.0) > TURN)
+            rows = np.flatnonzero(failed)
             if rows.size:
                 self._ask(batch[int(rows[0])])
         return batch
