@@ -10,6 +10,8 @@ import itertools
 import os
 import subprocess
 import sys
+from collections.abc import Callable
+from fractions import Fraction
 from math import inf, isnan, nan, pi
 from typing import Any
 
@@ -23,6 +25,7 @@ from compiled.guarded import plain
 
 from constraints.functions.contact import contact_rows
 from constraints.solvers.machine import jit
+from constraints.solvers.machine.fusing import has_fused
 from constraints.solvers.machine.jit import Floats
 from liegroups import unit_vectors
 from liegroups.formulas import maps
@@ -44,21 +47,53 @@ def angles() -> list[float]:
     return [*rng.uniform(-4.0, 4.0, 800), *rng.uniform(-1e5, 1e5, 800), *near, *sides, 1e5, -1e5, 1e-9, 0.3e-300]
 
 
-def test_sine_and_cosine_are_within_two_units_of_fifty_digits() -> None:
-    function = plain("elementary", "tape").sine_and_cosine
+def in_machine_code(name: str, inputs: int) -> Callable[..., list[float]]:
+    """A function of `elementary` as it is compiled, where products in sums are not rounded by themselves."""
+    numba: Any = importlib.import_module("numba")
+    function: Any = getattr(importlib.import_module("constraints.solvers.tape.elementary"), name)
+
+    @numba.njit(**jit._RULES, **jit.OF_ENTRANCES)
+    def of_one(x: Any, y: Any) -> None:
+        y[0], y[1] = function(x[0])
+
+    @numba.njit(**jit._RULES, **jit.OF_ENTRANCES)
+    def of_two(x: Any, y: Any) -> None:
+        y[0] = function(x[0], x[1])
+
+    def called(*x: float) -> list[float]:
+        y = np.empty(3 - inputs)
+        (of_one if inputs == 1 else of_two)(np.array(x), y)
+        return y.tolist()
+
+    return called
+
+
+def sines(compiled: bool) -> Callable[..., Any]:
+    return in_machine_code("sine_and_cosine", 1) if compiled else plain("elementary", "tape").sine_and_cosine
+
+
+def arc_tangents(compiled: bool) -> Callable[..., Any]:
+    machine = in_machine_code("arc_tangent", 2)
+    return (lambda y, x: machine(y, x)[0]) if compiled else plain("elementary", "tape").arc_tangent
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+def test_sine_and_cosine_are_within_two_units_of_fifty_digits(compiled: bool) -> None:
+    function = sines(compiled)
     with mpmath.workdps(50):
         for x in angles():
             s, c = function(x)
             assert units(s, mpmath.sin(mpmath.mpf(x))) < 1.0
             assert units(c, mpmath.cos(mpmath.mpf(x))) < 1.0
     for x in (1.1e5, -3e7, 1e22):
-        assert function(x) == (np.sin(x), np.cos(x))
+        assert tuple(function(x)) == (np.sin(x), np.cos(x))
     assert all(isnan(y) for x in (inf, -inf, nan) for y in function(x))
-    assert function(-0.0) == (0.0, 1.0)
+    assert tuple(function(-0.0)) == (0.0, 1.0)
 
 
-def test_the_arc_tangent_is_within_two_units_of_fifty_digits() -> None:
-    function, rng = plain("elementary", "tape").arc_tangent, np.random.default_rng(2)
+@pytest.mark.parametrize("compiled", [False, True])
+def test_the_arc_tangent_is_within_two_units_of_fifty_digits(compiled: bool) -> None:
+    function, rng = arc_tangents(compiled), np.random.default_rng(2)
     points = rng.normal(size=(2000, 2)) * np.exp(3.0 * rng.normal(size=(2000, 2)))
     bad = itertools.product((1.0, -1.0, 1e-12, -1e-9, 0.4375, 0.6875, 7.0, 1e9), repeat=2)
     with mpmath.workdps(50):
@@ -84,7 +119,7 @@ def test_operations_in_lanes_are_those_of_one_number_bit_for_bit() -> None:
 
     @kernel
     def written(X: Floats, Y: Floats, Z: Floats, i: int) -> None:
-        x, y, o = X[i], Y[i], 16 * i
+        x, y, o = X[i], Y[i], 20 * i
         Z[o], Z[o + 1], Z[o + 2], Z[o + 3] = x + y, x - y, x * y, x / chosen(y == 0.0, 1.0, y)
         Z[o + 4], Z[o + 5], Z[o + 6], Z[o + 7] = min(x, y), max(x, y), abs(x), -x
         Z[o + 8], Z[o + 9] = chosen(x < y, 2.0 * x, y), rounded(x)
@@ -92,6 +127,9 @@ def test_operations_in_lanes_are_those_of_one_number_bit_for_bit() -> None:
         Z[o + 11] = chosen(off((x <= y) | (y != y)) & off(same(x, y)), 1.0, 0.0)
         s, c = sine_and_cosine(x)
         Z[o + 12], Z[o + 13], Z[o + 14], Z[o + 15] = s, c, arc_tangent(x, y), chosen(x >= y, 3.0, x)
+        Z[o + 16], Z[o + 17], Z[o + 18] = x * y + 0.3, 0.3 - x * y, x * y - 0.3
+        Z[o + 19] = 0.3
+        Z[o + 19] += x * y
 
     @numba.njit(**jit._RULES, **jit.OF_ENTRANCES)
     def by_one(where: Any, count: int) -> None:
@@ -109,14 +147,23 @@ def test_operations_in_lanes_are_those_of_one_number_bit_for_bit() -> None:
     count = len(pairs) // jit.LANES
     size = count * jit.LANES
     X, Y = (jit.in_lanes(np.zeros(count), 1)[0] for _ in range(2))
-    one, many = np.empty(16 * size), jit.in_lanes(np.zeros(16 * count), 1)[0]
+    one, many = np.empty(20 * size), jit.in_lanes(np.zeros(20 * count), 1)[0]
     X[:], Y[:] = pairs[:size].T
     by_one(jit.places(X, Y, one), size)
     by_lanes(jit.places(X, Y, many), count)
-    found = many.reshape(count, 16, jit.LANES).transpose(0, 2, 1).reshape(size, 16)
-    expected = one.reshape(size, 16)
+    found = many.reshape(count, 20, jit.LANES).transpose(0, 2, 1).reshape(size, 20)
+    expected = one.reshape(size, 20)
     both = np.isnan(found) & np.isnan(expected)
     assert (both | (found.view(np.int64) == expected.view(np.int64))).all()
+    if has_fused():  # products in sums: rounded once, with the sum
+        for (x, y), fused in zip(pairs[size - 20 : size].tolist(), found[-20:, 16:].tolist(), strict=True):
+            product, other = Fraction(x) * Fraction(y), Fraction(0.3)
+            assert fused == [
+                float(product + other),
+                float(other - product),
+                float(product - other),
+                float(product + other),
+            ]
 
 
 @pytest.mark.program

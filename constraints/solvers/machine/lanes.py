@@ -104,12 +104,12 @@ def _cast_truth(context: Any, builder: Any, kind: Any, to: Any, x: Any) -> Any:
 
 
 def _named(name: str) -> Callable[..., Any]:
-    """One of LLVM's own functions of one number."""
+    """One of LLVM's own functions of numbers."""
 
-    def make(builder: Any, x: Any) -> Any:
-        kind = f"v{LANES}f64" if x.type == _vector else "f64"
-        function = _ir.FunctionType(x.type, [x.type])
-        return builder.call(_cgutils.get_or_insert_function(builder.module, function, f"llvm.{name}.{kind}"), [x])
+    def make(builder: Any, *given: Any) -> Any:
+        kind = f"v{LANES}f64" if given[0].type == _vector else "f64"
+        function = _ir.FunctionType(given[0].type, [one.type for one in given])
+        return builder.call(_cgutils.get_or_insert_function(builder.module, function, f"llvm.{name}.{kind}"), given)
 
     return make
 
@@ -310,6 +310,38 @@ sine_by_library = _of_numbers(1, _one_by_one(math.sin))
 cosine_by_library = _of_numbers(1, _one_by_one(math.cos))
 exponential_by_library = _of_numbers(1, _one_by_one(math.exp))
 logarithm_by_library = _of_numbers(1, _one_by_one(math.log))
+
+
+def _fused(of_signs: Callable[[Any, Any, Any], tuple[Any, Any]], of_integers: Callable[[Any, Any, Any], Any]) -> Any:
+    """A product and a sum, of numbers rounded once. `of_signs` gives what is multiplied first, and what is added."""
+
+    def intrinsic(context: Any, x: Any, y: Any, z: Any) -> Any:
+        kinds = [_types.unliteral(kind) for kind in (x, y, z)]
+        numbers = any(is_in_lanes(kind) or isinstance(kind, _types.Float) for kind in kinds)
+        of = _kind_of(*kinds) if numbers else _int
+
+        def generate(target: Any, builder: Any, signature: Any, given: Any) -> Any:
+            pairs = list(zip(given, signature.args, strict=True))
+            if of == lanes:
+                x, y, z = (_number(target, builder, one, kind) for one, kind in pairs)
+            else:
+                x, y, z = (target.cast(builder, one, kind, of) for one, kind in pairs)
+            if of == _int:
+                return of_integers(builder, builder.mul(x, y), z)
+            x, z = of_signs(builder, x, z)
+            return _named("fma")(builder, x, y, z)
+
+        return of(*kinds), generate
+
+    return _extending.intrinsic(intrinsic)
+
+
+plus_product = _fused(lambda builder, x, z: (x, z), lambda builder, xy, z: builder.add(z, xy))
+"""x y + z."""
+minus_product = _fused(lambda builder, x, z: (builder.fneg(x), z), lambda builder, xy, z: builder.sub(z, xy))
+"""z - x y."""
+product_minus = _fused(lambda builder, x, z: (x, builder.fneg(z)), lambda builder, xy, z: builder.sub(xy, z))
+"""x y - z."""
 
 
 @_extending.intrinsic
