@@ -66,12 +66,12 @@ def test_coefficients_of_logarithm_and_exponential_are_those_of_40_digits() -> N
 
 @pytest.mark.parametrize("rows", [1, 2, 4, 5, 7])
 def test_the_normal_matrix_leaves_out_zeros_alone(rows: int) -> None:
-    """Of columns of zeros and ones in all arrangements: those of four at a time, and those that are left."""
+    """Of columns of zeros and ones in all arrangements, in tiles of three rows and in fewer rows."""
     n, rng, mu = 10, np.random.default_rng(rows), 0.5
     tables = Tables(Problem(Rn(n), [Implicit.zero(Affine(np.ones((rows, n))))]), Options())
     I, F, W = tables.where  # noqa: E741
     J, N, y = I[I[layout.LEVEL_TABLE] + layout.JACOBIAN], I[layout.NORMAL], I[layout.DUAL]
-    assert I[I[layout.FOURS]] == 2
+    assert I[I[layout.TILES]] == (0, 0, 0, 0, 3, 3, 0, 6)[rows]
     for A in (np.eye(rows, n), np.eye(rows, n)[:, ::-1], np.eye(rows, n, 4), *rng.integers(0, 2, (40, rows, n))):
         for c, i in itertools.product(range(n), range(rows)):
             W[J + c * rows + i] = float(A[i, c])

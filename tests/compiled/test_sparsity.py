@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import itertools
+from typing import Any
+
 import numpy as np
 import pytest
 from compiled.both_engines import CompiledRows
+from compiled.guarded import plain
 from explicit_samples import arm_and_box
 
 pytest.importorskip("numba")
 
 from constraints import Implicit, Pose, Problem, explicit_relative_pose
 from constraints.models import mechanisms
-from constraints.solvers.compiled.sparsity import fours, profile, row_ranges
+from constraints.solvers.compiled.sparsity import profile, row_ranges, tiles
 from constraints.solvers.machine import layout
 
 
@@ -20,6 +24,12 @@ def blocks_of(rng: np.random.Generator, columns: int) -> list[tuple[slice, list[
     ends = np.cumsum(rng.integers(1, 7, 8)).tolist()
     some = [rng.permutation(columns)[: rng.integers(1, 5)].tolist() for _ in ends]
     return [(slice(first, end), c) for first, end, c in zip([0, *ends], ends, some, strict=False)]
+
+
+def some_ranges(rng: np.random.Generator, blocks: int) -> tuple[int, Any]:
+    """Rows of so many constraints, and the ranges of twenty columns."""
+    some = blocks_of(rng, 20)[:blocks]
+    return some[-1][0].stop, row_ranges(20, some, [])
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -43,18 +53,44 @@ def test_factors_stay_within_the_profile(seed: int) -> None:
         assert found[k, 1] <= k < found[k, 0]
 
 
-@pytest.mark.parametrize("seed", range(5))
-def test_each_column_is_in_one_four_or_left(seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    ranges = row_ranges(14, blocks_of(rng, 14), [])
-    table = fours(ranges)
-    groups = np.array(table[1 : 1 + 6 * table[0]]).reshape(-1, 6)
-    left = table[2 + 6 * table[0] :]
-    assert len(left) == table[1 + 6 * table[0]] < 4
-    assert sorted([*groups[:, :4].ravel().tolist(), *left]) == np.flatnonzero(ranges[:, 1]).tolist()
-    for *some, first, end in groups.tolist():
-        assert first == ranges[some, 0].min()
-        assert end == ranges[some, 1].max()
+@pytest.mark.parametrize("blocks", range(1, 9))
+def test_tiles_have_all_entries_of_the_profile_and_the_columns_that_make_them(blocks: int) -> None:
+    for seed in range(6):
+        rows, ranges = some_ranges(np.random.default_rng(seed), blocks)
+        ends = profile(rows, ranges)[:, 0]
+        count, *table = tiles(rows, ranges, ends)
+        entries, at = set[tuple[int, int]](), 0
+        for _ in range(count):
+            i, j, size = table[at : at + 3]
+            columns, at = table[at + 3 : at + 3 + size], at + 3 + size
+            of_i, of_j = ([(ranges[:, 0] <= k) & (k < ranges[:, 1]) for k in range(o, o + 3)] for o in (i, j))
+            assert columns == np.flatnonzero(np.any(of_i, axis=0) & np.any(of_j, axis=0)).tolist()
+            assert 0 <= i <= j <= rows - 3
+            entries |= set(itertools.product(range(i, i + 3), range(j, j + 3)))
+        assert at == len(table)
+        if rows > 2:
+            assert entries >= {(i, j) for i in range(rows) for j in range(i, int(ends[i]))}
+
+
+@pytest.mark.parametrize("blocks", range(1, 9))
+def test_factors_solve_with_and_without_their_profile(blocks: int) -> None:
+    """What stands below the diagonal is not read; a pivot that is not positive is told, wherever it is."""
+    solved = plain("cholesky").cholesky_solved
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        rows, ranges = some_ranges(rng, blocks)
+        here = np.arange(rows)[:, None]
+        A = rng.normal(size=(rows, 20)) * ((ranges[:, 0] <= here) & (here < ranges[:, 1]))
+        matrix, e = A @ A.T + 0.1 * np.eye(rows), rng.normal(size=rows)
+        table = np.array([0, *profile(rows, ranges).ravel()])
+        for place in (0, 1):
+            W = np.concatenate(([np.nan], np.where(np.tri(rows, k=-1) > 0, np.nan, matrix).ravel(), e))
+            assert solved(table, W, 1, rows, 1 + rows * rows, place)
+            np.testing.assert_allclose(matrix @ W[1 + rows * rows :], e, rtol=0.0, atol=1e-10)
+        for k in range(rows):
+            W = np.concatenate(([np.nan], np.eye(rows).ravel(), e))
+            W[1 + k * rows + k] = rng.choice([0.0, -1.0, np.nan])
+            assert not solved(table, W, 1, rows, 1 + rows * rows, 0)
 
 
 def test_columns_that_are_mixed_have_the_rows_of_all() -> None:

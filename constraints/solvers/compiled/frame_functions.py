@@ -27,7 +27,9 @@ def pack_frames(
     plus, minus = chains(packer, f, argument)
     columns = packer.counted([*plus, *minus])
     constants = packer.constants([*numbers_of(frame_a), *numbers_of(frame_b), *numbers])
-    fields = columns, pose_a, pose_b, packer.memory(36 + memory), len(plus), constants
+    stands = f.frame_a.joint == 0  # in the world
+    poses = packer.filled([*numbers_of(frame_a), *[0.0] * (24 + memory)]) if stands else packer.memory(36 + memory)
+    fields = columns, 0 if stands else pose_a, pose_b, poses, len(plus), constants
     packer.emit(operation, table, result, *fields)
 
 

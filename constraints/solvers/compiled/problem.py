@@ -25,7 +25,7 @@ from .calls import Calls
 from .functions import pack_function, pack_product, pack_translated
 from .packing import NO_ARGUMENT, Argument, Integers, NotPacked, PackedResult, Packer
 from .search import SearchPacker
-from .sparsity import fours, profile, row_ranges
+from .sparsity import profile, row_ranges, tiles
 
 TRACE_SIZE = 10_000_000
 """Numbers that the iterates of a projection may take in memory."""
@@ -283,8 +283,9 @@ class _ProblemPacker:
         ranges = row_ranges(live, blocks, [c[(c >= 0) & (c < live)] for c in leaves])
         size = 0 if level is None else level.size
         header = self._header
-        header[layout.RANGES], header[layout.FOURS] = packer.table(ranges.ravel()), packer.table(fours(ranges))
-        header[layout.PROFILE] = packer.table(profile(size, ranges).ravel())
+        reach = profile(size, ranges)
+        header[layout.RANGES], header[layout.PROFILE] = packer.table(ranges.ravel()), packer.table(reach.ravel())
+        header[layout.TILES] = packer.table(tiles(size, ranges, reach[:, 0]))
 
     def _level(self, level: Stack, values: bool = False, looks_ahead: bool = False) -> _Level:
         """Pack the rows of a level; of some only errors are asked for, of others which rows a step would cross."""

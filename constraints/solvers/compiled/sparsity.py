@@ -27,15 +27,21 @@ def row_ranges(count: int, blocks: Iterable[tuple[slice, Iterable[int]]], togeth
     return ranges
 
 
-def fours(ranges: Integers) -> list[int]:
-    """Columns in fours, those of like rows together: as FOURS in `layout`."""
-    order: list[int] = np.lexsort((ranges[:, 1], ranges[:, 0])).tolist()
-    order = [c for c in order if ranges[c, 1] > 0]
-    whole = len(order) // 4 * 4
-    groups = [order[k : k + 4] for k in range(0, whole, 4)]
-    records = [[*sorted(g), ranges[g, 0].min(), ranges[g, 1].max()] for g in groups]
-    left = sorted(order[whole:])
-    return [len(groups), *(i for record in records for i in record), len(left), *left]
+def tiles(rows: int, ranges: Integers, ends: Integers) -> list[int]:
+    """The normal matrix in tiles of three by three entries: as TILES in `layout`. The last tiles may overlap others."""
+    firsts = [*range(0, rows - 2, 3)]
+    if rows > 2 and rows % 3:
+        firsts.append(rows - 3)
+    found = list[int]()
+    count = 0
+    for k, i in enumerate(firsts):
+        for j in firsts[k:]:
+            if ends[i : i + 3].max() > j:
+                both = (ranges[:, 0] < i + 3) & (ranges[:, 1] > i) & (ranges[:, 0] < j + 3) & (ranges[:, 1] > j)
+                columns: list[int] = np.flatnonzero(both).tolist()
+                found += [i, j, len(columns), *columns]
+                count += 1
+    return [count, *found]
 
 
 def profile(rows: int, ranges: Integers) -> Integers:

@@ -22,16 +22,6 @@ def _add_column(W: Floats, m: int, J: int, N: int, first: int, end: int, scale2:
 
 
 @kernel
-def _add_columns(W: Floats, m: int, A: int, B: int, C: int, D: int, N: int, first: int, end: int) -> None:
-    """The same of four columns: N is read and written a quarter as often as column by column."""
-    for i in range(first, end):
-        a, b, c, d = W[A + i], W[B + i], W[C + i], W[D + i]
-        row = N + i * m
-        for j in range(i, end):
-            W[row + j] += (a * W[A + j] + b * W[B + j]) + (c * W[C + j] + d * W[D + j])
-
-
-@kernel
 def weight(I: Integers, F: Floats, W: Floats, column: int, holding: bool) -> float:
     """Square of a column's scale; zero where it is held."""
     scale2 = 1.0 if I[at.SCALE] == 0 else F[I[at.SCALE] + column] * F[I[at.SCALE] + column]  # R11
@@ -39,54 +29,133 @@ def weight(I: Integers, F: Floats, W: Floats, column: int, holding: bool) -> flo
 
 
 @kernel
+def _tile_made(I: Integers, F: Floats, W: Floats, m: int, J: int, N: int, tile: int, mu: float, holding: bool) -> None:
+    """Three by three entries, in registers: of rows i and j, from the columns that have numbers in some of both."""
+    i, j, count = I[tile], I[tile + 1], I[tile + 2]
+    a, b, c, d, e, f, g, h, k = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+    if i == j:
+        a, e, k = mu, mu, mu
+    for n in range(count):
+        column = I[tile + 3 + n]
+        o = J + column * m
+        s = weight(I, F, W, column, holding)
+        u, v, w, x, y, z = s * W[o + i], s * W[o + i + 1], s * W[o + i + 2], W[o + j], W[o + j + 1], W[o + j + 2]
+        a, b, c = a + u * x, b + u * y, c + u * z
+        d, e, f = d + v * x, e + v * y, f + v * z
+        g, h, k = g + w * x, h + w * y, k + w * z
+    o = N + i * m + j
+    W[o], W[o + 1], W[o + 2] = a, b, c
+    W[o + m], W[o + m + 1], W[o + m + 2] = d, e, f
+    W[o + 2 * m], W[o + 2 * m + 1], W[o + 2 * m + 2] = g, h, k
+
+
+@kernel
 def _made(I: Integers, F: Floats, W: Floats, m: int, n: int, J: int, N: int, mu: float, holding: bool) -> None:
-    """Upper half of the matrix, as far as its profile."""
-    ranges, profile = I[at.RANGES], I[at.PROFILE]
-    for i in range(m):
-        for j in range(i, I[profile + 2 * i]):
-            W[N + i * m + j] = 0.0
-        W[N + i * m + i] = mu
-    if holding or I[at.SCALE] != 0:
-        for c in range(n):
-            _add_column(W, m, J + c * m, N, I[ranges + 2 * c], I[ranges + 2 * c + 1], weight(I, F, W, c, holding))
+    """Upper half of the matrix, as far as its profile; below the diagonal stands what nobody reads."""
+    if m > 2:
+        tile = I[at.TILES] + 1
+        for _ in range(I[I[at.TILES]]):
+            _tile_made(I, F, W, m, J, N, tile, mu, holding)
+            tile += 3 + I[tile + 2]
         return
-    fours = I[at.FOURS]
-    left = fours + 1 + 6 * I[fours]
-    for k in range(I[fours]):
-        g = fours + 1 + 6 * k
-        A, B, C, D = J + I[g] * m, J + I[g + 1] * m, J + I[g + 2] * m, J + I[g + 3] * m
-        _add_columns(W, m, A, B, C, D, N, I[g + 4], I[g + 5])
-    for k in range(I[left]):
-        c = I[left + 1 + k]
-        _add_column(W, m, J + c * m, N, I[ranges + 2 * c], I[ranges + 2 * c + 1], 1.0)
+    for i in range(m * m):
+        W[N + i] = 0.0
+    for i in range(m):
+        W[N + i * m + i] = mu
+    for c in range(n):
+        _add_column(W, m, J + c * m, N, 0, m, weight(I, F, W, c, holding))
+
+
+@kernel
+def _entry(W: Floats, N: int, m: int, i: int, column: int, stride: int, first: int) -> float:
+    """A number of a column, at row i, less what the rows from `first` on above it take."""
+    a = W[column + i * stride]
+    for k in range(first, i):
+        row = N + k * m
+        a -= W[row + i] * (W[row + k] * W[column + k * stride])
+    return a
+
+
+@kernel
+def _three_entries(
+    W: Floats, N: int, m: int, i: int, column: int, stride: int, first: int
+) -> tuple[float, float, float]:
+    """The same of three, at rows i to i + 2."""
+    a, b, c = W[column + i * stride], W[column + (i + 1) * stride], W[column + (i + 2) * stride]
+    for k in range(first, i):
+        row = N + k * m
+        x = W[row + k] * W[column + k * stride]
+        a, b, c = a - W[row + i] * x, b - W[row + i + 1] * x, c - W[row + i + 2] * x
+    return a, b, c
+
+
+@kernel
+def _inverse(x: float) -> float:
+    """Of a pivot; of no use where it is not positive."""
+    return 1.0 / chosen(x > 0.0, x, 1.0)
+
+
+@kernel
+def _three_rows(I: Integers, W: Floats, N: int, m: int, i: int, y: int, profile: int) -> bool:
+    """Rows i to i + 2 of the factors, and what stands in y there; whether their pivots are positive."""
+    first, end = 0, m
+    if profile != 0:
+        o = profile + 2 * i
+        first, end = min(I[o + 1], I[o + 3], I[o + 5]), max(I[o], I[o + 2], I[o + 4])
+    row = N + i * m
+    a, _, _ = _three_entries(W, N, m, i, N + i, m, first)
+    b, d, _ = _three_entries(W, N, m, i, N + i + 1, m, first)
+    c, e, f = _three_entries(W, N, m, i, N + i + 2, m, first)
+    p = _inverse(a)
+    l, t = b * p, c * p
+    d -= l * b
+    e -= l * c
+    q = _inverse(d)
+    u = e * q
+    f -= t * c + u * e
+    W[row + i], W[row + i + 1], W[row + i + 2] = p, b, c
+    W[row + m + i + 1], W[row + m + i + 2], W[row + 2 * m + i + 2] = q, e, _inverse(f)
+    for j in range(i + 3, end):
+        start = first
+        if profile != 0:
+            start = max(first, I[profile + 2 * j + 1])
+        x, v, w = _three_entries(W, N, m, i, N + j, m, start)
+        v -= l * x
+        W[row + j], W[row + m + j], W[row + 2 * m + j] = x, v, w - (t * x + u * v)
+    x, v, w = _three_entries(W, N, m, i, y, 1, first)
+    v -= l * x
+    W[y + i], W[y + i + 1], W[y + i + 2] = x, v, w - (t * x + u * v)
+    return (a > 0.0) & (d > 0.0) & (f > 0.0)
 
 
 @kernel
 def cholesky_solved(I: Integers, W: Floats, N: int, m: int, y: int, profile: int) -> bool:
     """Solve N y = y, the upper half of N in place; False where rounding took definiteness.
 
-    The diagonal becomes the inverse of that of Delta. Rows are taken off those below: sums of products, one number
-    after the other, would wait for each other. Nothing is read beyond the profile of the factors, at in I as PROFILE
-    (rows of loops without a common joint), or 0.
+    The diagonal becomes the inverse of that of Delta. Three rows at a time are made of all above, in registers: so a
+    number is written once. Nothing is read beyond the profile of the factors, at in I as PROFILE (rows of loops
+    without a common joint), or 0; but for zeros beside it.
     """
     definite = True
-    for k in range(m):
-        top = N + k * m
-        definite = definite & (W[top + k] > 0.0)
+    for i in range(0, m - 2, 3):
+        definite = definite & _three_rows(I, W, N, m, i, y, profile)
         if not any_of(definite):
             return definite
-        inverse, last = 1.0 / chosen(definite, W[top + k], 1.0), m if profile == 0 else I[profile + 2 * k]
-        W[top + k] = inverse
-        for i in range(k + 1, last):
-            a, row = W[top + i] * inverse, N + i * m
-            for j in range(i, last):
-                W[row + j] -= a * W[top + j]
-            W[y + i] -= a * W[y + k]
-    for k in range(m - 1, -1, -1):
-        x = W[y + k] * W[N + k * m + k]
-        W[y + k] = x
-        for i in range(0 if profile == 0 else I[profile + 2 * k + 1], k):
-            W[y + i] -= W[N + i * m + k] * x
+    for i in range(m - m % 3, m):
+        first = 0 if profile == 0 else I[profile + 2 * i + 1]
+        for j in range(i + 1, m if profile == 0 else I[profile + 2 * i]):
+            W[N + i * m + j] = _entry(
+                W, N, m, i, N + j, m, first if profile == 0 else max(first, I[profile + 2 * j + 1])
+            )
+        W[y + i] = _entry(W, N, m, i, y, 1, first)
+        pivot = _entry(W, N, m, i, N + i, m, first)
+        definite = definite & (pivot > 0.0)
+        W[N + i * m + i] = _inverse(pivot)
+    for i in range(m - 1, -1, -1):
+        x, row = W[y + i], N + i * m
+        for j in range((m if profile == 0 else I[profile + 2 * i]) - 1, i, -1):  # what comes last is needed last
+            x -= W[row + j] * W[y + j]
+        W[y + i] = x * W[row + i]
     return definite
 
 

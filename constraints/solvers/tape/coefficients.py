@@ -33,15 +33,21 @@ def half_cot(t: float) -> float:
 
 
 @kernel
-def log_coefficient(t: float) -> float:
-    """The coefficient k of `liegroups.formulas.series`, for t the squared angle."""
+def log_coefficient_by(t: float, cot: float) -> float:
+    """The coefficient k of `liegroups.formulas.series`, for t the squared angle and its `half_cot`."""
     near = t < LOG_SWITCH
     low = _K0 + t * (_K1 + t * (_K2 + t * (_K3 + t * (_K4 + t * _K5))))
     high = _K6 + t * (_K7 + t * (_K8 + t * (_K9 + t * (_K10 + t * _K11))))
-    k = low + t * t * t * t * t * t * high
-    if any_of(off(near)):
-        k = chosen(near, k, (1.0 - half_cot(t)) / chosen(near, 1.0, t))
-    return k
+    return chosen(near, low + t * t * t * t * t * t * high, (1.0 - cot) / chosen(near, 1.0, t))
+
+
+@kernel
+def log_coefficient(t: float) -> float:
+    """The same, of the squared angle alone."""
+    cot = t
+    if any_of(off(t < LOG_SWITCH)):
+        cot = half_cot(t)
+    return log_coefficient_by(t, cot)
 
 
 @kernel

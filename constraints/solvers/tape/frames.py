@@ -11,8 +11,8 @@ from __future__ import annotations
 
 from ..machine import layout as at
 from ..machine.jit import Floats, Integers, kernel
-from .coefficients import log_coefficient
-from .groups import log_times, quaternion_of, rotation_between
+from .coefficients import log_coefficient_by
+from .groups import log_times, quaternion_of, turn_of
 from .trees import product_of_poses
 
 
@@ -31,9 +31,10 @@ def relative_pose(W: Floats, a: int, b: int, out: int) -> None:
 
 @kernel
 def frames_placed(I: Integers, F: Floats, W: Floats, r: int) -> int:
-    """Frame a, frame b, and b seen from a, one after the other: where they are."""
+    """Frame a, frame b, and b seen from a, one after the other: where they are. Where [A] is 0, a stands there."""
     out = I[r + at.C]
-    product_of_poses(W, I[r + at.A], F, I[r + at.NUMBERS], out)
+    if I[r + at.A] != 0:
+        product_of_poses(W, I[r + at.A], F, I[r + at.NUMBERS], out)
     product_of_poses(W, I[r + at.B], F, I[r + at.NUMBERS] + 12, out + 12)
     relative_pose(W, out, out + 12, out + 24)
     return out
@@ -57,34 +58,31 @@ def _linear_rows(I: Integers, W: Floats, R: int, p: int, columns: int, plus: int
 
 
 @kernel
-def _angular_rows(I: Integers, W: Floats, R: int, columns: int, plus: int, J: int, stride: int) -> None:
-    """Angular velocity along the axes R."""
-    twists = I[at.TWISTS]
+def _angular_rows(
+    I: Integers, W: Floats, R: int, w: int, s: float, columns: int, plus: int, J: int, stride: int
+) -> None:
+    """Angular velocity along the axes R, times the Jacobian of the logarithm at w, of coefficient s; w 0: without."""
+    d, e, f, g, h, k, l, m, o = W[R], W[R + 1], W[R + 2], W[R + 3], W[R + 4], W[R + 5], W[R + 6], W[R + 7], W[R + 8]
+    if w != 0:  # both matrices at once: a product less for each column
+        x, y, z = W[w], W[w + 1], W[w + 2]
+        d, e, f = log_times(x, y, z, s, d, e, f)
+        g, h, k = log_times(x, y, z, s, g, h, k)
+        l, m, o = log_times(x, y, z, s, l, m, o)
     for n in range(I[columns]):
         column = I[columns + 1 + n]
-        t, o = twists + 6 * column, J + column * stride
+        t, to = I[at.TWISTS] + 6 * column, J + column * stride
         a, b, c = W[t + 3], W[t + 4], W[t + 5]
         if n >= plus:
             a, b, c = -a, -b, -c
-        W[o] = W[R] * a + W[R + 3] * b + W[R + 6] * c
-        W[o + 1] = W[R + 1] * a + W[R + 4] * b + W[R + 7] * c
-        W[o + 2] = W[R + 2] * a + W[R + 5] * b + W[R + 8] * c
-
-
-@kernel
-def _log_rows(I: Integers, W: Floats, w: int, columns: int, J: int, stride: int) -> None:
-    """Angular rows times the Jacobian of the logarithm at w."""
-    x, y, z = W[w], W[w + 1], W[w + 2]
-    k = log_coefficient(x * x + y * y + z * z)
-    for n in range(I[columns]):
-        o = J + I[columns + 1 + n] * stride
-        W[o], W[o + 1], W[o + 2] = log_times(x, y, z, k, W[o], W[o + 1], W[o + 2])
+        W[to] = d * a + g * b + l * c
+        W[to + 1] = e * a + h * b + m * c
+        W[to + 2] = f * a + k * b + o * c
 
 
 @kernel
 def frame_function(I: Integers, F: Floats, W: Floats, r: int, jacobian: int) -> None:
     """One of the functions above, by its operation."""
-    operation, y = I[r + at.OPERATION], I[r + at.Y]
+    operation, y, k = I[r + at.OPERATION], I[r + at.Y], 0.0
     M = frames_placed(I, F, W, r)
     if operation != at.ORIENTATION and operation != at.ROTATION:
         W[y], W[y + 1], W[y + 2] = W[M + 33], W[M + 34], W[M + 35]
@@ -92,7 +90,8 @@ def frame_function(I: Integers, F: Floats, W: Floats, r: int, jacobian: int) -> 
     if operation != at.POSITION:
         a, b, c, d = quaternion_of(W, M + 24)
         if operation == at.ORIENTATION or operation == at.TRANSFORMATION:
-            W[y], W[y + 1], W[y + 2] = rotation_between(0.0, 0.0, 0.0, 1.0, a, b, c, d)
+            a, b, c, cot = turn_of(a, b, c, d)
+            W[y], W[y + 1], W[y + 2], k = a, b, c, log_coefficient_by(a * a + b * b + c * c, cot)
         else:
             W[y], W[y + 1], W[y + 2], W[y + 3] = a, b, c, d
     if jacobian == 0:
@@ -102,8 +101,6 @@ def frame_function(I: Integers, F: Floats, W: Floats, r: int, jacobian: int) -> 
         axes = M + 12 if operation == at.POSE else M
         _linear_rows(I, W, axes, M + 21, columns, plus, o, stride)
         o += 3
-    if operation == at.POSE or operation == at.POSE_R3XSO3 or operation == at.ROTATION:
-        _angular_rows(I, W, M + 12, columns, plus, o, stride)
-    elif operation != at.POSITION:
-        _angular_rows(I, W, M + 12, columns, plus, o, stride)
-        _log_rows(I, W, I[r + at.Y] + (3 if operation == at.TRANSFORMATION else 0), columns, o, stride)
+    if operation != at.POSITION:
+        has_log = operation == at.ORIENTATION or operation == at.TRANSFORMATION
+        _angular_rows(I, W, M + 12, y if has_log else 0, k, columns, plus, o, stride)

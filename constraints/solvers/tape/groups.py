@@ -16,7 +16,7 @@ from liegroups.formulas.series import TINY_SQUARE
 
 from ..machine import layout as at
 from ..machine.jit import Floats, Integers, any_of, chosen, kernel, off
-from .coefficients import exp_third, half_cot, half_sinc, log_coefficient, log_coefficient_slope
+from .coefficients import exp_third, half_cot, half_sinc, log_coefficient, log_coefficient_by, log_coefficient_slope
 from .elementary import arc_tangent, sine_and_cosine
 
 quaternion_product = kernel(maps.quaternion_product)
@@ -25,14 +25,11 @@ rotation_matrix = kernel(maps.rotation_matrix)
 
 
 @kernel
-def rotation_between(
-    a: float, b: float, c: float, d: float, e: float, f: float, g: float, h: float
-) -> tuple[float, float, float]:
-    """As in `maps`."""
-    x = d * e - h * a - (b * g - c * f)
-    y = d * f - h * b - (c * e - a * g)
-    z = d * g - h * c - (a * f - b * e)
-    w = d * h + (a * e + b * f + c * g)
+def turn_of(x: float, y: float, z: float, w: float) -> tuple[float, float, float, float]:
+    """Rotation vector of a unit quaternion, at most half a turn; and `half_cot` of its angle, which costs nothing here.
+
+    As `rotation_between` of `maps`, from the neutral one.
+    """
     n2 = x * x + y * y + z * z
     w2 = w * w
     small = n2 < TINY_SQUARE * w2
@@ -42,7 +39,20 @@ def rotation_between(
         n = sqrt(n2)
         arc = 2.0 * arc_tangent(n, abs(w)) / chosen(n == 0.0, 1.0, n)
         s = chosen(small, s, chosen(opposite, -arc, arc))
-    return s * x, s * y, s * z
+    return s * x, s * y, s * z, 0.5 * (s * w)
+
+
+@kernel
+def _quotient(
+    a: float, b: float, c: float, d: float, e: float, f: float, g: float, h: float
+) -> tuple[float, float, float, float]:
+    """Product of a quaternion's conjugate and another one."""
+    return (
+        d * e - h * a - (b * g - c * f),
+        d * f - h * b - (c * e - a * g),
+        d * g - h * c - (a * f - b * e),
+        d * h + (a * e + b * f + c * g),
+    )
 
 
 @kernel
@@ -77,10 +87,10 @@ def sign_of_matrix(W: Floats, q: int) -> None:
 
 
 @kernel
-def rotation_vector(W: Floats, R: int) -> tuple[float, float, float]:
-    """Logarithm of a rotation matrix, at most half a turn."""
+def rotation_vector(W: Floats, R: int) -> tuple[float, float, float, float]:
+    """Logarithm of a rotation matrix, at most half a turn, and `half_cot` of it."""
     x, y, z, w = quaternion_of(W, R)
-    return rotation_between(0.0, 0.0, 0.0, 1.0, x, y, z, w)
+    return turn_of(x, y, z, w)
 
 
 @kernel
@@ -264,8 +274,9 @@ def _so2_log(W: Floats, x: int, y: int) -> float:
 
 
 @kernel
-def _so3_log(W: Floats, x: int, y: int) -> tuple[float, float, float]:
-    return rotation_between(W[x], W[x + 1], W[x + 2], W[x + 3], W[y], W[y + 1], W[y + 2], W[y + 3])
+def _so3_log(W: Floats, x: int, y: int) -> tuple[float, float, float, float]:
+    a, b, c, d = _quotient(W[x], W[x + 1], W[x + 2], W[x + 3], W[y], W[y + 1], W[y + 2], W[y + 3])
+    return turn_of(a, b, c, d)
 
 
 @kernel
@@ -279,7 +290,7 @@ def point_log(I: Integers, W: Floats, G: int, x: int, y: int, e: int) -> None:
         elif kind == at.SO2:
             W[e] = _so2_log(W, x, y)
         elif kind == at.SO3:
-            W[e], W[e + 1], W[e + 2] = _so3_log(W, x, y)
+            W[e], W[e + 1], W[e + 2], _ = _so3_log(W, x, y)
         elif kind == at.SE2:
             c, s, px, py = W[x + 2], W[x + 3], W[y] - W[x], W[y + 1] - W[x + 1]
             px, py = c * px + s * py, c * py - s * px
@@ -289,8 +300,8 @@ def point_log(I: Integers, W: Floats, G: int, x: int, y: int, e: int) -> None:
         else:
             px, py, pz = W[y] - W[x], W[y + 1] - W[x + 1], W[y + 2] - W[x + 2]
             px, py, pz = rotate(-W[x + 3], -W[x + 4], -W[x + 5], W[x + 6], px, py, pz)
-            a, b, c = _so3_log(W, x + 3, y + 3)
-            k = log_coefficient(a * a + b * b + c * c)
+            a, b, c, cot = _so3_log(W, x + 3, y + 3)
+            k = log_coefficient_by(a * a + b * b + c * c, cot)
             W[e], W[e + 1], W[e + 2] = log_times(-a, -b, -c, k, px, py, pz)
             W[e + 3], W[e + 4], W[e + 5] = a, b, c
         x, y, e = x + nq, y + nq, e + nv

@@ -15,7 +15,7 @@ from liegroups.unit_vectors import NEAR_HALF_TURN, UNIT_LOG
 
 from ..machine import layout as at
 from ..machine.jit import Floats, Integers, chosen, kernel, rounded
-from .coefficients import log_coefficient
+from .coefficients import log_coefficient_by
 from .elementary import arc_cosine, arc_sine, arc_tangent
 from .frames import frames_placed
 from .groups import log_carried, log_times, quaternion_of, rotation_vector
@@ -77,12 +77,12 @@ def _translations(F: Floats, W: Floats, M: int, n: int, count: int, y: int, d: i
 @kernel
 def _turn(F: Floats, W: Floats, R: int, n: int, y: int, d: int, jacobian: int) -> None:
     """C log R, C at n in F."""
-    a, b, c = rotation_vector(W, R)
+    a, b, c, cot = rotation_vector(W, R)
     for i in range(3):
         W[y + i] = _times(F, n + 3 * i, a, b, c)
     if jacobian == 0:
         return
-    k = log_coefficient(a * a + b * b + c * c)
+    k = log_coefficient_by(a * a + b * b + c * c, cot)
     for j in range(3):
         e, f, g = 1.0 if j == 0 else 0.0, 1.0 if j == 1 else 0.0, 1.0 if j == 2 else 0.0
         e, f, g = log_times(a, b, c, k, e, f, g)
@@ -173,8 +173,8 @@ def _screw(I: Integers, F: Floats, W: Floats, t: int, M: int, n: int, y: int, d:
 @kernel
 def _log_pose(I: Integers, W: Floats, t: int, M: int, y: int, d: int, jacobian: int) -> None:
     """The logarithm of X in SE(3): its Jacobian is what `log_carried` makes of the identity."""
-    a, b, c = rotation_vector(W, M)
-    k = log_coefficient(a * a + b * b + c * c)
+    a, b, c, cot = rotation_vector(W, M)
+    k = log_coefficient_by(a * a + b * b + c * c, cot)
     W[y], W[y + 1], W[y + 2] = log_times(-a, -b, -c, k, W[M + 9], W[M + 10], W[M + 11])
     W[y + 3], W[y + 4], W[y + 5] = a, b, c
     if jacobian != 0:

@@ -9,16 +9,24 @@ from .groups import rotation_matrix
 
 
 @kernel
-def turned_product(W: Floats, M: int, F: Floats, N: int, c: float, s: float, out: int) -> None:
-    """W[out] = W[M] F[N] R_z, poses of 12 numbers, the last one a turn by the angle of cosine c and sine s.
-
-    F[N] R_z comes first: it does not wait for W[M]. All is read before anything is written, which might be the same
-    for all that a compiler knows.
-    """
-    x, y, z = F[N + 2], F[N + 5], F[N + 8]
-    a, d, g = c * F[N] + s * F[N + 1], c * F[N + 3] + s * F[N + 4], c * F[N + 6] + s * F[N + 7]
-    b, e, h = c * F[N + 1] - s * F[N], c * F[N + 4] - s * F[N + 3], c * F[N + 7] - s * F[N + 6]
-    p, q, r = F[N + 9], F[N + 10], F[N + 11]
+def _placed(
+    W: Floats,
+    M: int,
+    out: int,
+    a: float,
+    b: float,
+    x: float,
+    d: float,
+    e: float,
+    y: float,
+    g: float,
+    h: float,
+    z: float,
+    p: float,
+    q: float,
+    r: float,
+) -> None:
+    """W[out] = W[M] times a pose of 12 numbers: the rotation by rows, then the translation."""
     for i in range(3):
         u, v, w = W[M + 3 * i], W[M + 3 * i + 1], W[M + 3 * i + 2]
         W[out + 3 * i] = u * a + v * d + w * g
@@ -28,9 +36,23 @@ def turned_product(W: Floats, M: int, F: Floats, N: int, c: float, s: float, out
 
 
 @kernel
+def turned_product(W: Floats, M: int, F: Floats, N: int, c: float, s: float, out: int) -> None:
+    """W[out] = W[M] F[N] R_z, poses of 12 numbers, the last one a turn by the angle of cosine c and sine s.
+
+    F[N] R_z comes first: it does not wait for W[M]. All is read before anything is written, which might be the same
+    for all that a compiler knows.
+    """
+    a, d, g = c * F[N] + s * F[N + 1], c * F[N + 3] + s * F[N + 4], c * F[N + 6] + s * F[N + 7]
+    b, e, h = c * F[N + 1] - s * F[N], c * F[N + 4] - s * F[N + 3], c * F[N + 7] - s * F[N + 6]
+    x, y, z, p, q, r = F[N + 2], F[N + 5], F[N + 8], F[N + 9], F[N + 10], F[N + 11]
+    _placed(W, M, out, a, b, x, d, e, y, g, h, z, p, q, r)
+
+
+@kernel
 def product_of_poses(W: Floats, M: int, F: Floats, N: int, out: int) -> None:
     """W[out] = W[M] F[N], poses of 12 numbers."""
-    turned_product(W, M, F, N, 1.0, 0.0, out)
+    a, b, x, d, e, y, g, h, z = F[N], F[N + 1], F[N + 2], F[N + 3], F[N + 4], F[N + 5], F[N + 6], F[N + 7], F[N + 8]
+    _placed(W, M, out, a, b, x, d, e, y, g, h, z, F[N + 9], F[N + 10], F[N + 11])
 
 
 @kernel
