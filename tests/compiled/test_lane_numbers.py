@@ -201,18 +201,24 @@ def test_coefficients_with_choices_are_those_of_liegroups() -> None:
 
 
 def test_rotation_vectors_with_choices_are_those_of_liegroups() -> None:
-    function, rng = plain("groups", "tape").rotation_between, np.random.default_rng(3)
+    """And the cotangent that comes with them is that of half their angle."""
+    kernels, coefficients, rng = plain("groups", "tape"), plain("coefficients", "tape"), np.random.default_rng(3)
     expected: Any = maps.rotation_between
+    product: Any = maps.quaternion_product
+
+    def check(a: tuple[float, ...], b: tuple[float, ...]) -> None:
+        *found, cot = kernels.turn_of(*kernels.quotient(*a, *b))
+        close(found, expected(*a, *b))
+        np.testing.assert_allclose(cot, coefficients.half_cot(sum(x * x for x in found)), rtol=0.0, atol=3e-15)
+
     turns = [0.0, 1e-12, 1e-5, 1e-4, 2e-4, 1.0, 3.0, pi - 1e-8, pi, pi + 1e-8, 5.0, 2.0 * pi - 1e-6]
     for turn in turns:
         a, axis = rng.normal(size=4), rng.normal(size=3)
-        a, axis = a / np.linalg.norm(a), axis / np.linalg.norm(axis)
-        product: Any = maps.quaternion_product
-        b = product(*a.tolist(), *(np.sin(turn / 2) * axis).tolist(), float(np.cos(turn / 2)))
-        close(function(*a, *b), expected(*a.tolist(), *b))
+        a, axis = (a / np.linalg.norm(a)).tolist(), axis / np.linalg.norm(axis)
+        check(a, product(*a, *(np.sin(turn / 2) * axis).tolist(), float(np.cos(turn / 2))))
     for half in itertools.product((0.0, 1.0, -1.0), repeat=3):
         if any(half):
-            close(function(0.0, 0.0, 0.0, 1.0, *half, 0.0), expected(0.0, 0.0, 0.0, 1.0, *half, 0.0))
+            check((0.0, 0.0, 0.0, 1.0), (*half, 0.0))
 
 
 def test_angles_of_unit_vectors_with_choices_are_those_of_liegroups() -> None:

@@ -101,7 +101,7 @@ def _three_rows(I: Integers, W: Floats, N: int, m: int, i: int, y: int, profile:
     first, end = 0, m
     if profile != 0:
         o = profile + 2 * i
-        first, end = min(I[o + 1], I[o + 3], I[o + 5]), max(I[o], I[o + 2], I[o + 4])
+        first, end = min(min(I[o + 1], I[o + 3]), I[o + 5]), max(max(I[o], I[o + 2]), I[o + 4])
     row = N + i * m
     a, _, _ = _three_entries(W, N, m, i, N + i, m, first)
     b, d, _ = _three_entries(W, N, m, i, N + i + 1, m, first)

@@ -43,7 +43,7 @@ def turn_of(x: float, y: float, z: float, w: float) -> tuple[float, float, float
 
 
 @kernel
-def _quotient(
+def quotient(
     a: float, b: float, c: float, d: float, e: float, f: float, g: float, h: float
 ) -> tuple[float, float, float, float]:
     """Product of a quaternion's conjugate and another one."""
@@ -275,7 +275,7 @@ def _so2_log(W: Floats, x: int, y: int) -> float:
 
 @kernel
 def _so3_log(W: Floats, x: int, y: int) -> tuple[float, float, float, float]:
-    a, b, c, d = _quotient(W[x], W[x + 1], W[x + 2], W[x + 3], W[y], W[y + 1], W[y + 2], W[y + 3])
+    a, b, c, d = quotient(W[x], W[x + 1], W[x + 2], W[x + 3], W[y], W[y + 1], W[y + 2], W[y + 3])
     return turn_of(a, b, c, d)
 
 
