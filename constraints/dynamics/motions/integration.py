@@ -31,7 +31,7 @@ from .pace import AdaptivePace, FixedPace
 from .record import MotionRecord, MotionStatus
 from .remarks import of_run
 from .run import RecordRow, Run, is_open
-from .simulation_options import TABLEAUX, Correction, Scheme, SimulationOptions, positive_time
+from .simulation_options import WITH_ESTIMATE, Correction, Scheme, SimulationOptions, positive_time
 from .stepping import InTime, Stepper
 
 _log = logging.getLogger(__package__)
@@ -191,11 +191,10 @@ def _scheme(candidate: Scheme | str | None, h: float | None) -> Scheme:
     if candidate is None:
         return Scheme.DOP853 if h is None else Scheme.RK4
     scheme: Scheme = member(Scheme, candidate, "scheme of integration")
-    if h is None and (scheme not in TABLEAUX or not TABLEAUX[scheme].error.size):
-        able = [each.name for each in Scheme if each in TABLEAUX and TABLEAUX[each].error.size]
+    if h is None and scheme not in WITH_ESTIMATE:
         raise OptionError(
-            f"scheme of adaptive steps: expected one with an estimate of its error, {' or '.join(able)}, got "
-            f"{scheme.name}; or give `step` a number of seconds"
+            f"scheme of adaptive steps: expected one with an estimate of its error, "
+            f"{' or '.join(each.name for each in WITH_ESTIMATE)}, got {scheme.name}; or give `step` a number of seconds"
         )
     return scheme
 

@@ -18,7 +18,7 @@ from ...solvers.options import as_threshold
 from ...solvers.projection.batch import Progress
 from ..events.stops import PASS, Stops, as_stops
 from ..methods.status import Method, member
-from .tableaux import DOP853, ESDIRK43, RK4
+from .tableaux import ESDIRK43, RK4, Tableau, dop853
 
 
 class Scheme(Enum):
@@ -45,8 +45,13 @@ class Correction(Enum):
         return str(self)
 
 
-TABLEAUX = {Scheme.DOP853: DOP853, Scheme.IMPLICIT: ESDIRK43, Scheme.RK4: RK4}
-"""Coefficients of the schemes that have some."""
+WITH_ESTIMATE = (Scheme.DOP853, Scheme.IMPLICIT)
+"""Schemes that estimate the error of a step."""
+
+
+def tableau_of(scheme: Scheme) -> Tableau | None:
+    """Coefficients of a scheme; None of one that has none."""
+    return dop853() if scheme is Scheme.DOP853 else {Scheme.IMPLICIT: ESDIRK43, Scheme.RK4: RK4}.get(scheme)
 
 
 @final

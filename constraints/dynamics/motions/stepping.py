@@ -33,9 +33,9 @@ from .runge_kutta import (
     power,
     unstable,
 )
-from .simulation_options import TABLEAUX, Correction, Scheme, SimulationOptions
+from .simulation_options import Correction, Scheme, SimulationOptions, tableau_of
 from .stiffness import Stiffness, stiffness_at
-from .tableaux import RK4, Tableau
+from .tableaux import RK4
 
 AGREEMENT_OF_ROWS = 1e-3
 """Part of the size of the accelerations up to which rows may contradict each other, without projection."""
@@ -67,7 +67,7 @@ class Stepper:
         options: SimulationOptions,
     ) -> None:
         self.forces, self._options = forces, options
-        self.tableau: Tableau | None = TABLEAUX.get(scheme)
+        self.tableau = tableau_of(scheme)
         self.accuracy, self.evaluations = Accuracy(options.rtol, options.atol), 0
         self._projects = options.correction is Correction.PROJECTION
         self._moves = any(owner.target is not None for owner in constraint_set.stack)

@@ -28,9 +28,11 @@ from constraints.dynamics import (
     forward_dynamics,
     simulate,
 )
-from constraints.dynamics.motions.tableaux import DOP853, ESDIRK43, RK4, Tableau
+from constraints.dynamics.motions.tableaux import ESDIRK43, RK4, Tableau, dop853
 from constraints.errors import OptionError, UnknownNameError
 from constraints.loops import ConstraintSet
+
+DOP853 = dop853()
 
 
 def oscillator(stiffness: float = 4.0, damping: float = 0.0, mass: float = 1.0) -> tuple[ConstraintSet, Forces]:
