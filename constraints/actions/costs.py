@@ -8,19 +8,19 @@ from typing import Any, final
 
 import numpy as np
 
-from liegroups.arguments import as_name, as_tolerance, as_tuple, expect
+from liegroups.arguments import as_name, as_tolerance, as_tuple
 from liegroups.arrays import ArrayLike, Matrix, Vector
 
-from ..errors import DuplicateNameError, OptionError
+from ..errors import OptionError
 from ..functions.function import Function, as_function
 from .activations import Activation, as_activation
-from .residuals import Residuals, StagePlace
+from .residuals import Residuals, StagePlace, Term
 from .state_space import StageSpace
 
 
 @final
 @dataclass(frozen=True, eq=False)
-class Cost:
+class Cost(Term):
     r"""One term of a cost, :math:`w\, a(f(x, u) \ominus y)`.
 
     Args:
@@ -48,11 +48,6 @@ class Cost:
             raise OptionError("weight of a cost: expected a finite number, got inf")
         as_name(self.name, "name of a cost")
 
-    @property
-    def label(self) -> str:
-        """Its name, or that of its function."""
-        return self.name or self.function.name
-
 
 @final
 class CostStack:
@@ -73,20 +68,11 @@ class CostStack:
 
     def __init__(self, stage: StageSpace, costs: Iterable[Cost] = ()) -> None:
         self.costs: tuple[Cost, ...] = as_tuple(costs, "costs of an action", "costs")
-        names: list[str] = []
-        for i, cost in enumerate(self.costs):
-            expect(cost, Cost, f"cost {i} of an action")
-            if cost.label in names:
-                raise DuplicateNameError("cost of an action", cost.label)
-            names.append(cost.label)
-        functions = [stage.lift(cost.function) for cost in self.costs]
-        references = [_reference(cost, f) for cost, f in zip(self.costs, functions, strict=True)]
+        self._residuals, self._stage = Residuals(stage, self.costs, Cost, "cost"), stage
         self._activations = [
             as_activation(c.activation, f.outputs.nv, f"cost '{c.label}'")
-            for c, f in zip(self.costs, functions, strict=True)
+            for c, f in zip(self.costs, self._residuals.functions, strict=True)
         ]
-        self._residuals = Residuals(stage, functions, references)
-        self._stage = stage
 
     @property
     def size(self) -> int:
@@ -127,9 +113,3 @@ class CostStack:
 
     def __repr__(self) -> str:
         return f"CostStack({', '.join(cost.label for cost in self.costs) or 'no costs'})"
-
-
-def _reference(cost: Cost, function: Function) -> Vector:
-    if cost.reference is None:
-        return function.outputs.neutral
-    return np.array(function.outputs.check(cost.reference, f"reference of cost '{cost.label}'"))

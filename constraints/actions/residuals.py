@@ -8,8 +8,10 @@ from typing import Any, NamedTuple, final
 
 import numpy as np
 
+from liegroups.arguments import expect
 from liegroups.arrays import Indices, Matrix, Vector
 
+from ..errors import DuplicateNameError
 from ..functions.function import Function
 from ..point import place
 from ..workspace import Pool, Workspace
@@ -48,6 +50,19 @@ class StagePlace(NamedTuple):
         return cls(point, u is None, None if moved is None else np.hstack(moved)[: stage.nf])
 
 
+class Term:
+    """What costs and constraints of a stage have: a function, its reference and a name."""
+
+    function: Function
+    reference: Any
+    name: str
+
+    @property
+    def label(self) -> str:
+        """Its name, or that of its function."""
+        return self.name or self.function.name
+
+
 @final
 class Residuals:
     r"""Stacked residuals :math:`r_i = f_i(x, u) \ominus y_i` of functions of one stage.
@@ -57,23 +72,36 @@ class Residuals:
 
     Args:
         stage: where they live.
-        functions: of the stage.
-        references: y_i of each, a point of its output group.
+        terms: costs, or constraints; y_i is their reference, a point of the output group.
+        kind: of these.
+        word: what they are called in messages.
 
     Attributes:
+        functions: of the terms, as functions of the stage.
         size: of all rows.
         slices: the rows of each.
-        sees_forces: whether one depends on the forces.
         running: positions of those that depend on controls or forces, which terminal nodes leave out.
     """
 
-    def __init__(self, stage: StageSpace, functions: Sequence[Function], references: Sequence[Vector]) -> None:
-        self._stage, self._functions, self._references = stage, tuple(functions), tuple(references)
+    def __init__(self, stage: StageSpace, terms: Sequence[Term], kind: type[Term], word: str) -> None:
+        labels: list[str] = []
+        for i, term in enumerate(terms):
+            expect(term, kind, f"{word} {i} of an action")
+            if term.label in labels:
+                raise DuplicateNameError(f"{word} of an action", term.label)
+            labels.append(term.label)
+        functions = tuple(stage.lift(term.function) for term in terms)
+        self._stage, self.functions = stage, functions
+        self._references = [
+            f.outputs.neutral
+            if term.reference is None
+            else np.array(f.outputs.check(term.reference, f"reference of {word} '{term.label}'"))
+            for term, f in zip(terms, functions, strict=True)
+        ]
         stops = np.cumsum([0, *(f.outputs.nv for f in functions)]).tolist()
         self.slices = tuple(slice(a, b) for a, b in pairwise(stops))
         self.size: int = stops[-1]
         self.running = frozenset(i for i, f in enumerate(functions) if stage.sees_controls(f))
-        self.sees_forces = any(bool(f.columns[stage.space.nv - stage.nf :].any()) for f in functions)
         self._pool = Pool(Workspace)
 
     def rows_of(self, which: Sequence[int]) -> Indices:
@@ -102,7 +130,7 @@ class Residuals:
             return value, J
         workspace = self._pool.take()
         point = place(space, at.point, workspace)
-        for i, (f, reference, s) in enumerate(zip(self._functions, self._references, self.slices, strict=True)):
+        for i, (f, reference, s) in enumerate(zip(self.functions, self._references, self.slices, strict=True)):
             if at.terminal and i in self.running:
                 continue
             seen = np.zeros(f.outputs.nq)

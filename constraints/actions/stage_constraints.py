@@ -8,18 +8,18 @@ from typing import Any, final
 
 import numpy as np
 
-from liegroups.arguments import as_name, as_tuple, expect, real_numbers
+from liegroups.arguments import as_name, as_tuple, real_numbers
 from liegroups.arrays import ArrayLike, Indices, Matrix, Vector
 
-from ..errors import DuplicateNameError, OptionError, SizeError
+from ..errors import OptionError, SizeError
 from ..functions.function import Function, as_function
-from .residuals import Residuals, StagePlace
+from .residuals import Residuals, StagePlace, Term
 from .state_space import StageSpace
 
 
 @final
 @dataclass(frozen=True, eq=False)
-class StageConstraint:
+class StageConstraint(Term):
     r"""Rows :math:`f(x, u) \ominus y` that must be zero, or between bounds.
 
     Args:
@@ -51,11 +51,6 @@ class StageConstraint:
             raise OptionError(
                 f"bounds of '{self.label}': some rows are equalities; put them into a separate constraint"
             )
-
-    @property
-    def label(self) -> str:
-        """Its name, or that of its function."""
-        return self.name or self.function.name
 
     @property
     def bounds(self) -> tuple[Vector, Vector]:
@@ -102,20 +97,8 @@ class ConstraintStack:
 
     def __init__(self, stage: StageSpace, constraints: Iterable[StageConstraint] = ()) -> None:
         self.constraints: tuple[StageConstraint, ...] = as_tuple(constraints, "constraints of an action", "constraints")
-        names: list[str] = []
-        for i, one in enumerate(self.constraints):
-            expect(one, StageConstraint, f"constraint {i} of an action")
-            if one.label in names:
-                raise DuplicateNameError("constraint of an action", one.label)
-            names.append(one.label)
-        functions = [stage.lift(one.function) for one in self.constraints]
-        references = [
-            f.outputs.neutral
-            if one.reference is None
-            else np.array(f.outputs.check(one.reference, f"reference of '{one.label}'"))
-            for one, f in zip(self.constraints, functions, strict=True)
-        ]
-        self._residuals, self._ndx = Residuals(stage, functions, references), stage.state.ndx
+        self._residuals = Residuals(stage, self.constraints, StageConstraint, "constraint")
+        self._ndx = stage.state.ndx
         sides = [one.bounds for one in self.constraints]
         self.lower = np.concatenate([np.zeros(0), *(side[0] for side in sides)])
         self.upper = np.concatenate([np.zeros(0), *(side[1] for side in sides)])
