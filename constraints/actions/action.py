@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from math import isfinite
-from typing import Any, ClassVar, NamedTuple, TypeAlias, TypedDict
+from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -121,29 +121,8 @@ Pair: TypeAlias = tuple[Matrix, Matrix]
 """What `StageSlopes` are, where a name costs too much (0.3 us)."""
 
 
-class Node(TypedDict):
-    """The fields of a `Calculation` that are no dynamics."""
-
-    x: Vector
-    u: Vector | None
-    cost: float
-    residuals: Vector
-    g: Vector
-    h: Vector
-
-
-class NodeSlopes(TypedDict):
-    """The fields of `Derivatives` that are no dynamics."""
-
-    Lx: Vector
-    Lu: Vector
-    Lxx: Matrix
-    Lxu: Matrix
-    Luu: Matrix
-    Gx: Matrix
-    Gu: Matrix
-    Hx: Matrix
-    Hu: Matrix
+Fields: TypeAlias = dict[str, Any]
+"""Fields of a `Calculation`, or of `Derivatives`, that are no dynamics."""
 
 
 class Action(ABC):
@@ -178,7 +157,7 @@ class Action(ABC):
         self.constraints = ConstraintStack(stage, constraints)
 
     @cached_property
-    def _nothing(self) -> NodeSlopes | None:
+    def _nothing(self) -> Fields | None:
         """Derivatives of no cost and no constraint, read-only; None where there are some."""
         if self.costs.size or self.constraints.size:
             return None
@@ -295,7 +274,7 @@ class Action(ABC):
             u = finite_vector(u, self.stage.nu, "control")
         return x.copy(), None if u is None else u.copy()
 
-    def _node(self, x: Vector, u: Vector | None, forces: Vector | None = None) -> Node:
+    def _node(self, x: Vector, u: Vector | None, forces: Vector | None = None) -> Fields:
         """Cost and constraints at a place."""
         if self._nothing is not None:
             return {"x": x, "u": u, "cost": 0.0, "residuals": _NONE, "g": _NONE, "h": _NONE}
@@ -303,7 +282,7 @@ class Action(ABC):
         (cost, residuals), (g, h) = self.costs.value(at), self.constraints.values(at)
         return {"x": x, "u": u, "cost": cost, "residuals": residuals, "g": g, "h": h}
 
-    def _slopes(self, done: Calculation, forces: Vector | None = None, moved: Pair | None = None) -> NodeSlopes:
+    def _slopes(self, done: Calculation, forces: Vector | None = None, moved: Pair | None = None) -> Fields:
         """Derivatives of cost and constraints."""
         if self._nothing is not None:
             return self._nothing

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import isfinite
-from typing import TYPE_CHECKING, final
+from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
@@ -27,9 +27,27 @@ if TYPE_CHECKING:
     from .contact_dynamics import ContactForwardDynamics
 
 
+class OfDynamics(Calculation, WithMultipliers):
+    """A node with dynamics, which have a status (None at a terminal node) and multipliers."""
+
+    status: Any
+
+    @property
+    def success(self) -> bool:
+        """Whether both equations of motion hold and the cost is a number."""
+        return isfinite(self.cost) and (self.status is None or self.status.is_success)
+
+    @property
+    def reason(self) -> str:
+        """How the dynamics were solved, in words."""
+        if self.status is None or (self.status.is_success and not self.success):
+            return "no dynamics at a terminal node" if self.success else "the cost is not finite"
+        return str(self.status)
+
+
 @final
 @dataclass(frozen=True, eq=False, repr=False)
-class ContactCalculation(Calculation, WithMultipliers):
+class ContactCalculation(OfDynamics):
     """A node of contact dynamics.
 
     Attributes:
@@ -49,18 +67,6 @@ class ContactCalculation(Calculation, WithMultipliers):
     row_space: RowSpace | None = None
     mass_matrix: Matrix | None = None
     trace: HeldIn | None = None
-
-    @property
-    def success(self) -> bool:
-        """Whether both equations of motion hold and the cost is a number."""
-        return isfinite(self.cost) and (self.status is None or self.status.is_success)
-
-    @property
-    def reason(self) -> str:
-        """How the dynamics were solved, in words."""
-        if self.status is None or (self.status.is_success and not self.success):
-            return "no dynamics at a terminal node" if self.success else "the cost is not finite"
-        return str(self.status)
 
     @property
     def remarks(self) -> tuple[str, ...]:

@@ -10,14 +10,12 @@ import numpy as np
 
 from liegroups.arguments import as_flag, expect
 from liegroups.arrays import ArrayLike, Matrix, Vector
-from liegroups.frozen import frozen, read_only
+from liegroups.frozen import frozen
 
 from ..dynamics.derivatives import SolutionSlopes, balance_at
-from ..dynamics.methods.cholesky import by_blocks
 from ..dynamics.methods.row_space import in_balance
-from ..dynamics.methods.saddle_point import solve_direct
 from ..dynamics.methods.status import DynamicsStatus
-from ..dynamics.methods.system import open_words_at, status_of, wanted
+from ..dynamics.methods.system import open_words_at, wanted
 from ..linear_algebra import largest
 from ..loops import ConstraintSet, Sole
 from ..loops.baumgarte import too_stiff
@@ -28,12 +26,12 @@ from ..rows.right_hand_side import RightHandSide
 from ..rows.stacking import check_sides
 from ..words import counted, first_names
 from ..workspace import Kept, Pool, Workspace
-from .action import DifferentialAction, NodeSlopes, Pair, own
+from .action import DifferentialAction, Fields, Pair, own
 from .actuators import Actuators
 from .constrained_action import ConstrainedAction
 from .contact_calculation import ContactCalculation, ContactDerivatives
 from .costs import Cost
-from .equations import slopes_at
+from .equations import slopes_at, solved_by_rows
 from .fused import Fused, fused_of
 from .quasi_static import Cones, QuasiStatic, quasi_static
 from .stage_constraints import StageConstraint
@@ -192,27 +190,17 @@ class ContactForwardDynamics(ConstrainedAction, DifferentialAction):
         if self._has_armature:
             M.flat[:: len(M) + 1] += self.armature
         bias = motion.bias_force()
-        force = tau - bias
         rows = rows_of.rows_at(motion, self.rhs)
         if not workspace.is_crowded:
             self._memory.give(workspace)
         gamma = wanted(rows_of, rows, None)
-        quick = by_blocks(M, rows_of.pick(rows.jacobian), force, rows_of.pick(gamma), self.damping)
-        status, row_space = DynamicsStatus.SOLVED, None
-        if quick is not None:
-            a, push = quick[0], rows_of.spread(quick[1])
-        elif self.damping:
-            a, push, status = _NONE, _NONE, DynamicsStatus.SINGULAR_MASS
-        else:
-            size = float(v @ v) + in_balance(float(M.trace()), bias)
-            found = solve_direct(M, rows.jacobian, force, gamma, size=size, rounding=rows_of.rounding)
-            a, push, row_space = found.acceleration, found.multipliers, found.row_space
-            status = status_of(found, rows_of, rows)
-        if not (status.is_success or status is DynamicsStatus.INCONSISTENT):
-            a, push = np.full(len(M), np.nan), np.full(len(gamma), np.nan)
-        node = self._node(x, u, push)
+
+        def size() -> float:
+            return float(v @ v) + in_balance(float(M.trace()), bias)
+
+        a, push, status, row_space = solved_by_rows(rows_of, M, tau - bias, rows, gamma, self.damping, size)
         return ContactCalculation(
-            **node,
+            **self._node(x, u, push),
             acceleration=a,
             multipliers=push,
             status=status,
@@ -273,7 +261,7 @@ class ContactForwardDynamics(ConstrainedAction, DifferentialAction):
     def _differentiated(
         self,
         done: ContactCalculation,
-        node: NodeSlopes,
+        node: Fields,
         by: Pair,
         push: Pair,
         status: DynamicsStatus,
@@ -326,4 +314,3 @@ def _of(found: SolutionSlopes) -> tuple[tuple[Matrix, Matrix, Matrix], tuple[Mat
 
 _SOLVED, _DIFFERENTIATED, _REPEATED = DynamicsStatus.SOLVED, DynamicsStatus.SOLVED, DynamicsStatus.RANK_DEFICIENT
 """Members of enumerations, read once: 0.1 us each."""
-_NONE = read_only(np.zeros(0))

@@ -1,4 +1,4 @@
-"""What nodes of contact dynamics and of impacts share: damping, armature, and derivatives of both equations."""
+"""What nodes of contact dynamics and of impacts share: damping, armature, both equations, and their derivatives."""
 
 from __future__ import annotations
 
@@ -12,9 +12,14 @@ from liegroups.arrays import ArrayLike, Matrix, Vector
 from liegroups.frozen import read_only
 
 from ..dynamics.derivatives import EquationChanges, SolutionSlopes, damped_slopes, saddle_slopes, slopes_of_balance
+from ..dynamics.methods.cholesky import by_blocks
 from ..dynamics.methods.row_space import RowSpace
+from ..dynamics.methods.saddle_point import solve_direct
+from ..dynamics.methods.status import DynamicsStatus
+from ..dynamics.methods.system import status_of
 from ..errors import OptionError
 from ..loops import ConstraintSet
+from ..loops.set_rows import SetRows
 from ..rows.right_hand_side import RightHandSide
 
 
@@ -51,6 +56,32 @@ def armature_of(armature: ArrayLike | float, nv: int) -> Vector:
     if (whole < 0.0).any():
         raise OptionError(f"armature: expected no negative numbers, got {whole.min():g}")
     return read_only(whole)
+
+
+def solved_by_rows(
+    constraint_set: ConstraintSet,
+    M: Matrix,
+    force: Vector,
+    rows: SetRows,
+    gamma: Vector,
+    damping: float,
+    size: Callable[[], float],
+) -> tuple[Vector, Vector, DynamicsStatus, RowSpace | None]:
+    r"""Solve :math:`M a = f + J^T \lambda`, :math:`J a + \mu\lambda = \gamma` by the library's own rows.
+
+    Returns a (nv,) and lambda (size,), NaN where there is no solution, the status, and the rows where their rank was
+    needed; `size` is that of `RowSpace.independent`.
+    """
+    quick = by_blocks(M, constraint_set.pick(rows.jacobian), force, constraint_set.pick(gamma), damping)
+    if quick is not None:
+        return quick[0], constraint_set.spread(quick[1]), DynamicsStatus.SOLVED, None
+    status, space = DynamicsStatus.SINGULAR_MASS, None
+    if not damping:
+        found = solve_direct(M, rows.jacobian, force, gamma, size=size(), rounding=constraint_set.rounding)
+        status, space = status_of(found, constraint_set, rows), found.row_space
+        if status.is_success or status is DynamicsStatus.INCONSISTENT:
+            return found.acceleration, found.multipliers, status, space
+    return np.full(len(M), np.nan), np.full(len(gamma), np.nan), status, space
 
 
 def slopes_at(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from math import isfinite
 from typing import Any, final
 
 import numpy as np
@@ -14,28 +13,25 @@ from liegroups.frozen import read_only
 
 from ..dynamics.derivatives import EquationChanges, SolutionSlopes
 from ..dynamics.impact import restitutions
-from ..dynamics.methods.cholesky import by_blocks
 from ..dynamics.methods.row_space import RowSpace
-from ..dynamics.methods.saddle_point import solve_direct
 from ..dynamics.methods.status import DynamicsStatus
-from ..dynamics.methods.system import status_of
-from ..dynamics.multipliers import Multipliers, WithMultipliers
+from ..dynamics.multipliers import Multipliers
 from ..loops import ConstraintSet
 from ..loops.set_slopes import set_slopes
 from ..robot import Robot
 from ..robot.arguments import as_robot
-from .action import Calculation, DiscreteAction, own
+from .action import DiscreteAction, own
 from .constrained_action import ConstrainedAction
-from .contact_calculation import ContactDerivatives
+from .contact_calculation import ContactDerivatives, OfDynamics
 from .costs import Cost
-from .equations import slopes_at
+from .equations import slopes_at, solved_by_rows
 from .stage_constraints import StageConstraint
 from .state_space import StateSpace
 
 
 @final
 @dataclass(frozen=True, eq=False, repr=False)
-class ImpulseCalculation(Calculation, WithMultipliers):
+class ImpulseCalculation(OfDynamics):
     """An impact.
 
     Attributes:
@@ -53,16 +49,6 @@ class ImpulseCalculation(Calculation, WithMultipliers):
     action: ImpulseDynamics
     row_space: RowSpace | None
     mass_matrix: Matrix
-
-    @property
-    def success(self) -> bool:
-        """Whether both equations hold and the cost is a number."""
-        return isfinite(self.cost) and self.status.is_success
-
-    @property
-    def reason(self) -> str:
-        """How the impact was solved, in words."""
-        return "the cost is not finite" if self.status.is_success and not self.success else str(self.status)
 
     @property
     def _multipliers(self) -> Multipliers:
@@ -147,18 +133,8 @@ class ImpulseDynamics(ConstrainedAction, DiscreteAction):
         M.flat[:: len(M) + 1] += self.armature
         rows = rows_of.rows_at(motion)
         asked = np.where(rows_of.counts_in(rows), -(1.0 + self.restitution) * (rows.jacobian @ v), 0.0)
-        still, status, row_space = np.zeros(v.size), DynamicsStatus.SOLVED, None
-        quick = by_blocks(M, rows_of.pick(rows.jacobian), still, rows_of.pick(asked), self.damping)
-        if quick is not None:
-            jump, impulses = quick[0], rows_of.spread(quick[1])
-        elif self.damping:
-            jump, impulses, status = still, asked, DynamicsStatus.SINGULAR_MASS
-        else:
-            found = solve_direct(M, rows.jacobian, still, asked, size=float(np.sqrt(v @ v)), rounding=rows_of.rounding)
-            jump, impulses, row_space = found.acceleration, found.multipliers, found.row_space
-            status = status_of(found, rows_of, rows)
-        if not (status.is_success or status is DynamicsStatus.INCONSISTENT):
-            jump, impulses = np.full(v.size, np.nan), np.full(rows_of.size, np.nan)
+        solved = solved_by_rows(rows_of, M, np.zeros(v.size), rows, asked, self.damping, lambda: float(np.sqrt(v @ v)))
+        jump, impulses, status, row_space = solved
         after = np.concatenate((state[:nq], v + jump))
         node = self._node(state, np.zeros(0), impulses)
         return ImpulseCalculation(
