@@ -71,9 +71,6 @@ class Calculation(Result):
     def __str__(self) -> str:
         return f"{'terminal ' if self.is_terminal else ''}node, cost {self.cost:.6g}: {self.reason}"
 
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}({self})"
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Derivatives(Result):
@@ -102,9 +99,6 @@ class Derivatives(Result):
     Hx: Matrix
     Hu: Matrix
     status: DynamicsStatus = DynamicsStatus.SOLVED
-
-    def __str__(self) -> str:
-        return str(self.status)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.status.name})"

@@ -85,9 +85,6 @@ class QuasiStatic(Result):
         lines = [str(self)] + ([f"  {self.opened}"] if self.opened else []) + beyond_words(self.beyond_limits)
         return "\n".join([*lines, *(f"  '{name}': {load}" for name, load in self.loads.items())])
 
-    def __repr__(self) -> str:
-        return f"QuasiStatic({self})"
-
     def __str__(self) -> str:
         if self.success:
             pulls = ", ".join(f"'{name}' pulls with {-force:.3g} N" for name, force in self.pulling.items())

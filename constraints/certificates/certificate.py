@@ -29,7 +29,7 @@ class CertificateStatus(StatusEnum, successes=("PROVED", "REFUTED", "COMPLETE"))
 
 
 @final
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Certificate(Result):
     r"""What is proved of the rows of a problem near a configuration q.
 
@@ -128,6 +128,3 @@ class Certificate(Result):
         if not self.rows:
             return f"PROVED: no row is in play, and all inequalities and bounds hold, within {self.r:.3g}"
         return f"PROVED: an exact solution within {self.r:.3g}, the only one in its slice within {self.R:.3g}"
-
-    def __repr__(self) -> str:
-        return f"Certificate({self})"

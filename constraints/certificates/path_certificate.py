@@ -33,7 +33,7 @@ class Stuck(NamedTuple):
 
 
 @final
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class PathCertificate(Result):
     r"""What is proved of a path: that it does not jump.
 
@@ -119,12 +119,9 @@ class PathCertificate(Result):
         curves = "one curve" if self.curves == 1 else f"{self.curves} curves, one after the other,"
         return f"PROVED: {curves} of solutions, within {self.r:.3g} of the way, alone in slices within {self.R:.3g}"
 
-    def __repr__(self) -> str:
-        return f"PathCertificate({self})"
-
 
 @final
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class SweepCertificate(Result):
     """What is proved of a sweep.
 
@@ -169,6 +166,3 @@ class SweepCertificate(Result):
             return f"NOT_PROVED: {self.reason}"
         more = f", and {counted(len(self.others), 'other one')}" if self.others else ""
         return f"{self.status.name}: one branch without a dead point{more}"
-
-    def __repr__(self) -> str:
-        return f"SweepCertificate({self})"

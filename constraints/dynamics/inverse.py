@@ -151,9 +151,6 @@ class InverseDynamics(ByActuators, RowForces):
             lines += [f"  deviation: norm {far:.3g}, of which {off:.3g} because the target contradicts the constraints"]
         return "\n".join(lines)
 
-    def __str__(self) -> str:
-        return str(self.status)
-
     def __repr__(self) -> str:
         return f"InverseDynamics({self.status.name}, {counted(len(self.effort), 'number')})"
 

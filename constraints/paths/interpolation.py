@@ -162,8 +162,6 @@ class Interpolation(WithPath):
         except UndefinedError:
             return False
 
-    __repr__ = __str__
-
 
 def interpolate(
     problem: Problem | Projector,

@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from ..errors import FailedError
 from ..solvers.result import Result
 from .path import Path
 
 
 class WithPath(Result):
-    """A result whose `or_raise` gives its path."""
+    """A result whose `or_raise` gives its path; `reason` is what its status leaves open, in words."""
 
     path: Path | None
+    status: Any
+    reason: str
+
+    def __str__(self) -> str:
+        return f"{self.status} ({self.reason})" if self.reason else str(self.status)
+
+    def __repr__(self) -> str:
+        return str(self)
 
     @property
     def _given(self) -> Path:

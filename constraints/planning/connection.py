@@ -141,11 +141,6 @@ class Connection(WithPath):
         )
         return "\n".join(lines)
 
-    def __str__(self) -> str:
-        return f"{self.status} ({self.reason})" if self.reason else str(self.status)
-
-    __repr__ = __str__
-
 
 def connect(
     problem: Problem | Projector,

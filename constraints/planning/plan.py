@@ -124,11 +124,6 @@ class Plan(WithPath):
         )
         return "\n".join(lines)
 
-    def __str__(self) -> str:
-        return f"{self.status} ({self.reason})" if self.reason else str(self.status)
-
-    __repr__ = __str__
-
 
 def plan(
     graph: ConstraintGraph,

@@ -64,6 +64,13 @@ class Result(Verdict):
         this: Any = self
         return this.status.is_success
 
+    def __str__(self) -> str:
+        this: Any = self
+        return str(this.status)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self})"
+
     def _failure(self) -> str:
         """What the error of `or_raise` says."""
         return str(self)

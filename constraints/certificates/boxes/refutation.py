@@ -34,7 +34,7 @@ FIRST_FEW = 64
 
 
 @final
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Refutation(Result):
     """What is proved of all configurations within the bounds of a problem, or within a box.
 
@@ -61,9 +61,6 @@ class Refutation(Result):
 
     def __str__(self) -> str:
         return f"{self.status.name}: {self.reason}"
-
-    def __repr__(self) -> str:
-        return f"Refutation({self})"
 
 
 def refute(

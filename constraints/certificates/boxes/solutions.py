@@ -52,7 +52,7 @@ class CompleteBy(Enum):
 
 
 @final
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Solutions(Result):
     """All solutions of a problem within its bounds, or within a box. Angles count once for all whole turns.
 
@@ -86,9 +86,6 @@ class Solutions(Result):
 
     def __str__(self) -> str:
         return f"{self.status.name}: {counted(len(self), 'solution')}; {self.reason}"
-
-    def __repr__(self) -> str:
-        return f"Solutions({self})"
 
 
 def all_solutions(

@@ -93,12 +93,10 @@ class Following(WithPath):
 
     def __str__(self) -> str:
         if self.success:
-            return f"{self.status} ({self.reason})" if self.reason else str(self.status)
+            return super().__str__()
         far = f"followed up to {self.reached:.4g} of the way" if self.path is not None else "nothing is followed"
         rows = "" if self.rows_reached is None else f", {counted(self.rows_reached, 'row')} of targets"
         return f"{self.status} ({far}{rows}: {self.reason})"
-
-    __repr__ = __str__
 
 
 def follow(
