@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 from numpy.linalg import norm
 
 from liegroups.arrays import BoolVector, Vector
 
 from ...errors import UndefinedError
+from ...linear_algebra import largest
 from ...loops import ConstraintSet
 from ...robot import Motion
 from ..impact import Impact, impact
 from .balance import energies
-from .sides import LITTLE, NO_DISTANCE, STILL_SPEED, SeenSides, Side, Standing, balanced
+from .sides import LITTLE, NO_DISTANCE, STILL_SPEED, SeenSides, Standing, balanced
 
 
 def hit(seen: SeenSides, coming: BoolVector) -> tuple[Motion, ConstraintSet]:
@@ -48,7 +47,7 @@ def _impact(seen: SeenSides, coming: BoolVector, bounces: bool) -> tuple[Vector,
         if (-seen.rates[hit] <= own.rest_speed).all():  # what pulls is held, too
             alongs = [along if push > 0.0 else 0.0 * along for along, push in zip(alongs, pushes, strict=True)]
             pushes = np.maximum(pushes, 0.0)
-        better = _less(own.sides, standing, pushes, alongs)
+        better = standing.lessened(own.sides, pushes, alongs, largest(pushes))
         if better is None:
             rates = seen.jacobian[seen.normals] @ after
             sinks = ~standing.on & (seen.gaps <= NO_DISTANCE) & (rates < -STILL_SPEED)
@@ -63,20 +62,6 @@ def _impact(seen: SeenSides, coming: BoolVector, bounces: bool) -> tuple[Vector,
     rests = standing.on & ~(e > 0.0)
     still = np.array([norm(seen.jacobian[rows] @ after) <= STILL_SPEED for rows in seen.tangents], dtype=np.bool_)
     return after, Standing(rests, rests & grips & (standing.sticks | still))
-
-
-def _less(sides: Sequence[Side], standing: Standing, pushes: Vector, alongs: Sequence[Vector]) -> Standing | None:
-    """The sides without the one that pulls most, or that holds most above its friction; None where none does."""
-    size = LITTLE * (1.0 + float(np.abs(pushes).max(initial=0.0)))
-    i = int(np.argmin(pushes))
-    if pushes[i] < -size:
-        return standing.changed(i, False, False)
-    excess = [
-        norm(along) - side.friction * push if held else -1.0
-        for along, side, push, held in zip(alongs, sides, pushes, standing.sticks, strict=True)
-    ]
-    i = int(np.argmax(excess))
-    return standing.changed(i, True, False) if excess[i] > size else None
 
 
 def _impulses(seen: SeenSides, standing: Standing, wished: Vector) -> tuple[Vector, Vector, list[Vector]]:

@@ -13,6 +13,7 @@ from numpy.linalg import norm
 from liegroups.arrays import BoolVector, Matrix, Vector
 
 from ...errors import UndefinedError
+from ...linear_algebra import row_lengths
 from ...loops import ConstraintSet
 from ...robot import Motion
 from ...rows.row_owner import RowOwner
@@ -82,6 +83,21 @@ class Standing(NamedTuple):
         new = Standing(self.on.copy(), self.sticks.copy())
         new.on[i], new.sticks[i] = on, sticks
         return new
+
+    def lessened(self, sides: Sequence[Side], pushes: Vector, alongs: Sequence[Vector], size: float) -> Standing | None:
+        """Without the side that pulls most, or that holds most above its friction; None where none does.
+
+        Both are rounding up to a part of `size`, the largest of the forces or impulses.
+        """
+        little, i = LITTLE * (1.0 + size), int(np.argmin(pushes))
+        if pushes[i] < -little:
+            return self.changed(i, False, False)
+        excess = [
+            norm(along) - side.friction * push if held else -1.0
+            for along, side, push, held in zip(alongs, sides, pushes, self.sticks, strict=True)
+        ]
+        i = int(np.argmax(excess))
+        return self.changed(i, True, False) if excess[i] > little else None
 
 
 @final
@@ -244,6 +260,6 @@ class Sides:
 
     def held_still(self, seen: SeenSides) -> ForwardDynamics:
         """Accelerations and forces if all that slips slowly were held."""
-        still = self.grips & np.array([norm(v) < CREEP for v in seen.slipping], dtype=np.bool_)
+        still = self.grips & (row_lengths(seen.slipping) < CREEP)
         held = self.switched(seen.holds, Standing(seen.standing.on, seen.standing.sticks | (seen.standing.on & still)))
         return self.dynamics(seen, np.zeros(seen.motion.v.size), held)

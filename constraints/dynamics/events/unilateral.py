@@ -9,6 +9,7 @@ import numpy as np
 from numpy.linalg import norm
 
 from ...errors import OptionError
+from ...linear_algebra import largest, row_lengths
 from ...loops import ConstraintSet
 from ...robot import Motion
 from ..impact import impact
@@ -102,8 +103,7 @@ class Unilateral:
 
     def stuck(self, seen: SeenSides, i: int) -> tuple[Motion, ConstraintSet]:
         """Side i stops slipping, if its friction can hold it."""
-        slow = seen.standing.slips & np.array([norm(v) <= 2.0 * SLOW_SLIP for v in seen.slipping], dtype=np.bool_)
-        slow &= self.sides.grips
+        slow = seen.standing.slips & self.sides.grips & (row_lengths(seen.slipping) <= 2.0 * SLOW_SLIP)
         slow[i] = True
         held = self.sides.switched(seen.holds, Standing(seen.standing.on, seen.standing.sticks | slow))
         after = solved_impact(impact(held, seen.motion, rhs=held.rhs_at(seen.t)))
@@ -132,9 +132,7 @@ class Unilateral:
         if beyond:
             raise OptionError(f"start of a motion: beyond {what} by some: {', '.join(beyond)}")
         on = (seen.gaps <= NO_DISTANCE) & (np.abs(seen.rates) <= STILL_SPEED)
-        still = self.sides.grips & np.array(
-            [norm(velocity) <= STILL_SPEED for velocity in seen.slipping], dtype=np.bool_
-        )
+        still = self.sides.grips & (row_lengths(seen.slipping) <= STILL_SPEED)
         return self.settled(motion, self.sides.switched(off, Standing(on, on & still)), t)[1]
 
     def settled(
@@ -160,19 +158,10 @@ class Unilateral:
     def _better(self, seen: SeenSides, let_go: int | None) -> Standing | None:
         """The sides with the worst of them changed; None where all can be as they are."""
         standing, found = seen.standing, seen.dynamics
-        size = LITTLE * (1.0 + float(np.abs(found.multipliers).max(initial=0.0)))
-        i = int(np.argmin(seen.push)) if len(seen.push) else 0
-        if seen.push[i] < -size:
-            return standing.changed(i, False, False)
-        excess = np.array(
-            [
-                norm(seen.along(i)) - side.friction * seen.push[i] if standing.sticks[i] else -1.0
-                for i, side in enumerate(self.sides.sides)
-            ]
-        )
-        i = int(np.argmax(excess))
-        if excess[i] > size:
-            return standing.changed(i, True, False)
+        alongs = [seen.along(i) for i in range(len(seen.push))]
+        less = standing.lessened(self.sides.sides, seen.push, alongs, largest(found.multipliers))
+        if less is not None:
+            return less
         sinking = seen.jacobian[seen.normals] @ found.acceleration + seen.drift[seen.normals]
         sinking[standing.on | (seen.gaps > NO_DISTANCE) | (np.abs(seen.rates) > STILL_SPEED)] = 0.0
         if let_go is not None:

@@ -18,7 +18,7 @@ from dynamics.motions.test_stops import slider
 from robots import arm
 
 from constraints.dynamics import Floor, Stops
-from constraints.dynamics.events.hits import _less, hit
+from constraints.dynamics.events.hits import hit
 from constraints.dynamics.events.locating import TIME, first_below
 from constraints.dynamics.events.sides import (
     CREEP,
@@ -236,17 +236,17 @@ def test_the_side_that_pulls_most_lets_go_first_and_then_the_one_beyond_its_fric
     sides = Floor(box(), ["c00", "c01", "c10"], friction=0.5)._sides.sides
     both, none = standing([True] * 3, [True] * 3), np.zeros(2)
     along = [np.array([0.3, 0.4]), np.array([0.6, 0.0]), none]
-    assert _less(sides, both, np.array([2.0, 2.0, 0.0]), along) is None
-    found = _less(sides, both, np.array([2.0, -0.1, -0.2]), along)
+    assert both.lessened(sides, np.array([2.0, 2.0, 0.0]), along, 2.0) is None
+    found = both.lessened(sides, np.array([2.0, -0.1, -0.2]), along, 2.0)
     assert found is not None
     assert (found.on.tolist(), found.sticks.tolist()) == ([True, True, False], [True, True, False])
-    found = _less(sides, both, np.array([0.9, 1.0, 0.0]), along)
+    found = both.lessened(sides, np.array([0.9, 1.0, 0.0]), along, 1.0)
     assert found is not None  # 0.6 - 0.5 is more than 0.5 - 0.45
     assert (found.on.tolist(), found.sticks.tolist()) == ([True] * 3, [True, False, True])
-    assert _less(sides, standing([True] * 3, [False] * 3), np.array([0.9, 1.0, 0.0]), along) is None
+    assert standing([True] * 3, [False] * 3).lessened(sides, np.array([0.9, 1.0, 0.0]), along, 1.0) is None
     size = 1e-9 * 3.0
-    assert _less(sides, both, np.array([2.0, 2.0, -0.9 * size]), along) is None
-    assert _less(sides, both, np.array([2.0, 2.0, -1.1 * size]), along) is not None
+    assert both.lessened(sides, np.array([2.0, 2.0, -0.9 * size]), along, 2.0) is None
+    assert both.lessened(sides, np.array([2.0, 2.0, -1.1 * size]), along, 2.0) is not None
 
 
 @pytest.mark.parametrize(("feedback", "jams"), [(0.0, False), (0.5, False), (0.999, False), (1.0, True), (1.5, True)])
