@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from liegroups.arguments import finite_vector, is_finite_number
+from liegroups.arguments import finite_number, finite_vector, is_finite_number
 
 from .errors import OptionError
 
@@ -55,3 +55,29 @@ def length_of(candidate: object, what: str) -> float:
     if length < 0.0:
         raise OptionError(f"{what}: expected a length of 0 or more, got {length:g}")
     return length
+
+
+def positive_time(candidate: float, what: str) -> float:
+    """A time from a user.
+
+    Raises:
+        OptionError: it is not above zero.
+        DtypeError, NotFiniteError: no number.
+    """
+    number = finite_number(candidate, what)
+    if number <= 0.0:
+        raise OptionError(f"{what}: expected a positive time [s], got {number:g}")
+    return number
+
+
+def not_negative(candidate: float, what: str) -> float:
+    """A number of zero or more from a user.
+
+    Raises:
+        OptionError: below zero.
+        WrongObjectError, NotFiniteError: no finite number.
+    """
+    number = finite_number(candidate, what)
+    if number < 0.0:
+        raise OptionError(f"{what}: expected a number that is not negative, got {number:g}")
+    return number

@@ -82,3 +82,15 @@ def order_of(factors: Sequence[Factor]) -> str:
         return ""
     listed = ", ".join(names[:LISTED]) + (", ..." if len(names) > LISTED else "")
     return f"in the order {listed}; or by name, {{{names[0]!r}: ...}}"
+
+
+def entry_names(factors: Sequence[Factor], configuration: bool = False) -> tuple[str, ...]:
+    """A name for each tangent coordinate: of its factor, with a number where that has several.
+
+    Args:
+        factors: of a space, or its leaves.
+        configuration: name the numbers of configurations instead.
+    """
+    blocks = [(factor.name, factor.q if configuration else factor.v) for factor in factors]
+    sizes = [(name, block.stop - block.start) for name, block in blocks]
+    return tuple(name if size == 1 else f"{name}[{i}]" for name, size in sizes for i in range(size))

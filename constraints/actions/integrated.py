@@ -7,12 +7,12 @@ from typing import Any, Self, final
 
 import numpy as np
 
-from liegroups.arguments import expect, finite_number
+from liegroups.arguments import expect
 from liegroups.arrays import ArrayLike, Matrix, Vector
 
 from ..dynamics.methods.status import DynamicsStatus
-from ..errors import OptionError
 from ..questions import ask_once
+from ..ranges import positive_time
 from .action import Calculation, Derivatives, DifferentialAction, DiscreteAction, own
 
 
@@ -62,9 +62,7 @@ class IntegratedAction(DiscreteAction):
     def __init__(self, differential: DifferentialAction, step: float) -> None:
         expected = "a DifferentialAction, such as ContactForwardDynamics"
         self.differential = expect(differential, DifferentialAction, "action to be integrated", expected)
-        self.step = finite_number(step, "step of an integrated action")
-        if not self.step > 0.0:
-            raise OptionError(f"step of an integrated action: expected a positive time [s], got {self.step:g}")
+        self.step = positive_time(step, "step of an integrated action")
         for question in differential.asked_of_step(self.step):
             ask_once(f"{type(self).__name__} of {self.step:g} s: {question}")
         self.state, self.stage = differential.state, differential.stage

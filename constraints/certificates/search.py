@@ -8,6 +8,7 @@ import numpy as np
 
 from liegroups import Space
 from liegroups.arrays import BoolVector, Vector
+from liegroups.by_name import entry_names
 
 from ..errors import NoEnclosureError, UndefinedError
 from ..functions.enclosures.box import TangentBox
@@ -281,12 +282,8 @@ def refuse_branches(rows: ProblemRows) -> None:
 
 def coordinate_names(space: Space, columns: list[int]) -> tuple[str, ...]:
     """Names of tangent coordinates: of their joint, with a number where it has several."""
-    found = list[str]()
-    for leaf in space.leaves() if columns else ():
-        for k in range(leaf.v.start, leaf.v.stop):
-            if k in columns:
-                found.append(leaf.name if leaf.space.nv == 1 else f"{leaf.name}[{k - leaf.v.start}]")
-    return tuple(found)
+    names = entry_names([*space.leaves()]) if columns else ()
+    return tuple(names[k] for k in columns)
 
 
 def of_users(rows: ProblemRows) -> tuple[str, ...]:

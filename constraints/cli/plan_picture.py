@@ -10,10 +10,10 @@ import numpy as np
 
 from liegroups import SE3, SO3, R3xSO3
 from liegroups.arrays import Matrix, Vector
+from liegroups.by_name import entry_names
 
 from ..paths.path import Path
 from ..pictures.figures import BAD, PALETTE, QUIET, TEXT, new_figure, save_figure
-from ..planning.trajectories.limits_of_motion import entry_names
 
 WIDTH, PANEL, LINE = 9.0, 2.2, 0.21
 """Width of the figure, height of a panel and of a line of text [inch]."""
@@ -64,7 +64,7 @@ def _panels(path: Path) -> dict[str, dict[str, Vector]]:
     """Coordinates by the part of the system that they are of, each by its name: of many those that change most."""
     space, samples = path.pieces[0].problem.space, _without_flips(path)
     found: dict[str, dict[str, Vector]] = {}
-    for i, name in enumerate(entry_names(space, configuration=True)):
+    for i, name in enumerate(entry_names(space.factors, configuration=True)):
         part, _, joint = name.rpartition("/")
         found.setdefault(part, {})[joint] = samples[:, i]
     return {part: _most(curves) for part, curves in found.items()}

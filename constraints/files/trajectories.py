@@ -11,10 +11,10 @@ import numpy as np
 
 from liegroups.arguments import as_tuple, expect
 from liegroups.arrays import Vector
+from liegroups.by_name import entry_names
 
 from ..errors import OptionError
 from ..paths.path import Path
-from ..planning.trajectories.limits_of_motion import entry_names
 from .motions import save_motion
 from .writing import as_path, write_file
 
@@ -68,7 +68,7 @@ def save_path(path: Path, file: str | os.PathLike[str], names: Sequence[str] = (
         return
     counts = [len(piece.samples) for piece in path.pieces]
     columns = {"time": path.times, "piece": np.repeat(np.arange(float(len(counts))), counts)}
-    entries = entry_names(path.pieces[0].problem.space, configuration=True)
+    entries = entry_names(path.pieces[0].problem.space.factors, configuration=True)
     save_motion(columns | {f"q {name}": path.samples[:, i] for i, name in enumerate(entries)}, file)
 
 
@@ -126,6 +126,6 @@ def _columns(trajectory: Trajectory, rate: float) -> dict[str, Vector]:
     samples, space = trajectory.sample(rate), trajectory.space
     columns = {"time": samples.times}
     for kind, rows in (("q", samples.q), ("v", samples.v), ("a", samples.a)):
-        names = entry_names(space, kind == "q")
+        names = entry_names(space.factors, kind == "q")
         columns |= {f"{kind} {name}": rows[:, i] for i, name in enumerate(names)}
     return columns

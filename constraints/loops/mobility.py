@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from liegroups.arrays import ArrayLike, BoolVector, Indices, Matrix, Vector
+from liegroups.by_name import entry_names
 
 from ..linear_algebra import as_rank_tolerance, pivots
 from ..problem.arguments import frozen_columns
@@ -173,10 +174,10 @@ def mobility_at(
         rows=stack.size,
         rank=rank,
         mobility=robot.nv - rank,
-        redundant=_named(labels, parts.redundant),
+        redundant=named(labels, parts.redundant),
         inconsistent={n: size for n, size in sorted(apart.items(), key=lambda e: -e[1]) if size > INCONSISTENT},
-        independent=_named(columns, parts.independent),
-        dependent=_named(columns, parts.dependent),
+        independent=named(columns, parts.independent),
+        dependent=named(columns, parts.dependent),
         residual=residual,
         reachable=float(np.linalg.norm(U[:, :rank].T @ r)),
         is_closed=bool(residual <= CLOSED),
@@ -231,7 +232,8 @@ def weak_words(weak: Mapping[str, float]) -> list[str]:
     return lines
 
 
-def _named(names: Sequence[str], chosen: Indices) -> tuple[str, ...]:
+def named(names: Sequence[str], chosen: Indices) -> tuple[str, ...]:
+    """Some of the names."""
     return tuple(names[int(i)] for i in chosen)
 
 
@@ -242,10 +244,10 @@ def _held(J: Matrix, held: BoolVector, parts: Partition, columns: Sequence[str])
     left = int((~held[parts.dependent]).sum())
     free = np.abs(Vt[left:]).max(axis=0, initial=0.0) > FREE
     return {
-        "driven": _named(columns, np.flatnonzero(held)),
+        "driven": named(columns, np.flatnonzero(held)),
         "held_mobility": others.size - left,
         "blocked": parts.rank - left,
-        "undetermined": _named(columns, others[free]),
+        "undetermined": named(columns, others[free]),
         "held_singular_values": np.asarray(S, dtype=np.float64),
     }
 
@@ -258,11 +260,7 @@ def row_names(stack: Stack) -> tuple[str, ...]:
 
 def coordinate_names(robot: Robot) -> tuple[str, ...]:
     """A name for each tangent coordinate: that of its joint, with its number where the joint has several."""
-    names: list[str] = []
-    for factor in robot.space.factors:
-        size = factor.v.stop - factor.v.start
-        names += [factor.name] if size == 1 else [f"{factor.name}[{i}]" for i in range(size)]
-    return tuple(names)
+    return entry_names(robot.space.factors)
 
 
 def gimbal_words(robot: Robot, J: Matrix, columns: Indices) -> str:

@@ -10,9 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from liegroups.arguments import finite_vector
-
-from ..errors import FileError, OptionError
+from ..errors import FileError
 from ..exports import from_extra
 from ..files.writing import as_path, write_file
 from .figures import in_notebook
@@ -24,18 +22,6 @@ _SIGNS = {
 }  # fmt: skip
 _STYLE = "<style>.fa{font-style:normal;font-weight:bold}.fa-flip-horizontal{display:inline-block;transform:scaleX(-1)}"
 """What stands on the buttons of an animation: matplotlib takes it from the network otherwise."""
-
-
-def as_rate(rate: float) -> float:
-    """Pictures a second.
-
-    Raises:
-        OptionError: not positive.
-    """
-    number = float(finite_vector([rate], 1, "rate of an animation")[0])
-    if not number > 0.0:
-        raise OptionError(f"rate of an animation: expected a positive number, got {rate!r}")
-    return number
 
 
 def check_film(path: str | os.PathLike[str] | None) -> None:

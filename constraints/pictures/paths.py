@@ -14,12 +14,12 @@ from liegroups.arrays import ArrayLike, Matrix, Vector
 from ..errors import WrongObjectError
 from ..keywords import answer
 from ..paths.path import Path
-from ..ranges import whole_number
+from ..ranges import positive_number, whole_number
 from ..robot import Robot
 from ..robot.description import Drawing
 from .configurations import configurations_of
 from .figures import QUIET, save_figure
-from .films import as_rate, check_film, film, has_window
+from .films import check_film, film, has_window
 from .panels import PanelLayout, in_a_row, panels
 from .scenes import DrawnScene, Thing
 from .views import Wanted
@@ -109,7 +109,7 @@ def animate(
         FileError: the file cannot be written, or not as an animation.
     """
     check_film(path)
-    pictures_a_second = as_rate(rate)
+    pictures_a_second = positive_number(rate, "rate of an animation")
     if isinstance(configurations, Path):
         whole_number(count, "number of pictures of a path", 2, MOST_FRAMES)
         scene = DrawnScene(_robot_of(configurations) if robot is None else robot, drawing)

@@ -19,7 +19,7 @@ from ..keywords import NamesChecked
 from ..linear_algebra import RANK_TOLERANCE, as_rank_tolerance, rank_of_rows, singular_values
 from ..loops import ConstraintSet
 from ..loops.closing.rank_beside import rank_beside
-from ..loops.mobility import coordinate_names, weak_rows, weak_words
+from ..loops.mobility import coordinate_names, named, weak_rows, weak_words
 from ..loops.partition import Partition, partition
 from ..rows.right_hand_side import RightHandSide
 from ..rows.target import Target
@@ -272,8 +272,7 @@ class MinimalCoordinates(NamesChecked):
         return part_of(self.constraint_set.robot, self.partition.driven, c, what, "driven coordinate")
 
     def _named(self, columns: Indices) -> tuple[str, ...]:
-        names = coordinate_names(self.constraint_set.robot)
-        return tuple(names[int(i)] for i in columns)
+        return named(coordinate_names(self.constraint_set.robot), columns)
 
     def describe(self) -> str:
         """The coordinates by name, and the redundant rows."""

@@ -13,7 +13,7 @@ from liegroups.arrays import BoolVector, Indices, Matrix, TangentLike, Vector
 
 from ..errors import ConstraintError, OptionError, SizeError, UnknownJointError, UnknownNameError, WrongObjectError
 from ..loops import ConstraintSet
-from ..loops.mobility import coordinate_names, gimbal_words
+from ..loops.mobility import coordinate_names, gimbal_words, named
 from ..loops.partition import Partition, partition
 from ..problem.arguments import frozen_columns
 from ..robot import Robot
@@ -133,10 +133,10 @@ def check_partition(
     """
     names, driven = coordinate_names(constraint_set.robot), np.flatnonzero(held)
     whole = partition(J, wished=driven.tolist(), preferred=wished, tolerance=tolerance)
-    blocked = _named(names, whole.dependent[held[whole.dependent]])
+    blocked = named(names, whole.dependent[held[whole.dependent]])
     if blocked:
         free = J.shape[1] - whole.rank
-        could = _named(names, whole.independent[held[whole.independent]])
+        could = named(names, whole.independent[held[whole.independent]])
         why = f"{counted(driven.size, 'coordinate')} cannot be driven" if driven.size > free else "a dead centre"
         raise PartitionError(
             f"driven joints: the rows leave {counted(free, 'degree')} of freedom, and {first_names(blocked)} cannot be "
@@ -144,7 +144,7 @@ def check_partition(
             blocked,
             whole,
         )
-    wrong = _named(names, parts.dependent[np.isin(parts.dependent, wished)])
+    wrong = named(names, parts.dependent[np.isin(parts.dependent, wished)])
     if not wrong:
         return
     left = parts.independent.size
@@ -157,14 +157,10 @@ def check_partition(
     beside = " besides the driven ones" if driven.size else ""
     raise PartitionError(
         f"independent coordinates{beside}: not {first_names(wrong)}: {why}; "
-        f"possible: {first_names(_named(names, parts.independent)) or 'none'}",
+        f"possible: {first_names(named(names, parts.independent)) or 'none'}",
         wrong,
         parts,
     )
-
-
-def _named(names: Sequence[str], columns: Indices) -> tuple[str, ...]:
-    return tuple(names[int(i)] for i in columns)
 
 
 def part_of(robot: Robot, columns: Indices, given: TangentLike, what: str, kind: str) -> Vector:

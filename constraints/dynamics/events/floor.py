@@ -15,6 +15,7 @@ from ...errors import EmptyProblemError, OptionError, RobotMismatchError
 from ...functions.frames.frame_function import as_frame
 from ...loops import ConstraintSet, PointContact
 from ...loops.hinges.rotation_rows import perpendicular_pair
+from ...ranges import not_negative
 from ...robot import Frame, Motion, Robot
 from ...robot.arguments import as_robot
 from ...robot.placement import unit_axis
@@ -139,9 +140,7 @@ class Floor:
         if not given:
             raise EmptyProblemError("a floor without points: nothing can touch it; name frames of the robot")
         frames = [as_frame(robot, point, "a floor") for point in given]
-        mu = finite_number(self.friction, "friction of a floor")
-        if mu < 0.0:
-            raise OptionError(f"friction of a floor: expected a number that is not negative, got {mu:g}")
+        mu = not_negative(self.friction, "friction of a floor")
         n = unit_axis(self.normal, "normal of a floor")
         at = finite_number(self.height, "height of a floor") * n
         e = coefficient(self.restitution, "restitution of a floor")
@@ -149,7 +148,7 @@ class Floor:
         laws = self.laws if isinstance(self.laws, Forces) else Forces(robot, self.laws)
         if not laws.robot.space.same_robot(robot.space):
             raise RobotMismatchError("laws beside a floor: they are on another robot than the points")
-        own = Sides(sides, laws, speed(self.rest_speed, "rest_speed of a floor"))
+        own = Sides(sides, laws, not_negative(self.rest_speed, "rest_speed of a floor"))
         acting = [*laws, *([Friction(own, robot)] if mu > 0.0 else [])]
         rows = [row for side in sides for row in (side.normal, *side.tangents)]
         others = as_tuple(self.constraints, "constraints beside a floor", "constraints")
@@ -219,15 +218,3 @@ def _side(robot: Robot, frame: Frame, n: Vector, at: Vector, mu: float, e: float
         for k, axis in enumerate(across)
     )
     return Side(name, normal, tangents, mu, e, f"{name} touches", f"{name} leaves")
-
-
-def speed(candidate: float, what: str) -> float:
-    """A speed that is not negative.
-
-    Raises:
-        OptionError: below zero.
-    """
-    number = finite_number(candidate, what)
-    if number < 0.0:
-        raise OptionError(f"{what}: expected a number that is not negative, got {number:g}")
-    return number

@@ -14,11 +14,11 @@ from liegroups.frozen import set_fields
 from ...errors import OptionError, UnknownJointError, WrongObjectError
 from ...functions import Affine
 from ...loops.mobility import coordinate_names
+from ...ranges import not_negative
 from ...robot import Robot
 from ...rows.implicit import Implicit
 from ...words import first_names
 from ..impact import coefficient
-from .floor import speed
 from .sides import Side
 
 PASS, STOP = "pass", "stop"
@@ -50,7 +50,7 @@ class Stops:
     def __post_init__(self) -> None:
         """Check the numbers."""
         coefficient(self.restitution, "restitution of stops")
-        speed(self.rest_speed, "rest_speed of stops")
+        not_negative(self.rest_speed, "rest_speed of stops")
         if self.joints is not None:
             given = (self.joints,) if isinstance(self.joints, str) else self.joints
             set_fields(self, joints=as_tuple(given, "joints of stops", "names"))

@@ -13,11 +13,12 @@ from liegroups.arguments import finite_number
 from liegroups.arrays import ArrayLike, Matrix, Vector
 from liegroups.frozen import set_fields
 
-from ...errors import ConstraintError, OptionError, UndefinedError, UnknownNameError
+from ...errors import ConstraintError, UndefinedError, UnknownNameError
 from ...functions import Function
 from ...linear_algebra import norm
 from ...loops.hinges.hinge_fit import RateSlopes
 from ...problem.questions import ask_of_length
+from ...ranges import not_negative
 from ...robot import Motion, Robot
 from ...robot.model.pinocchio import pin
 from ...robot.moving_frames import RelativeFrame, WrenchSlopes
@@ -198,7 +199,10 @@ class PointSpring(Link):
     def __post_init__(self) -> None:
         """Check everything once."""
         robot, pose = ends(self.robot, self.a, self.b, "point spring")
-        numbers = {name: _not_negative(getattr(self, name), name) for name in ("stiffness", "damping", "length")}
+        numbers = {
+            name: not_negative(getattr(self, name), f"{name} of a point spring")
+            for name in ("stiffness", "damping", "length")
+        }
         tension = finite_number(self.tension, "tension of a point spring")
         set_fields(self, robot=robot, a=pose.frame_a, b=pose.frame_b, _function=pose, tension=tension, **numbers)
         ask_of_length(robot, self.a, self.b, self.length, self._what)
@@ -287,10 +291,3 @@ class PointLink(ByLaw, Link):
 def _line(pose: Any) -> tuple[Vector, float]:
     """From the origin of a to that of b, in b (3,), and how long that is [m]."""
     return pose.translation @ pose.rotation, norm(pose.translation)
-
-
-def _not_negative(candidate: float, word: str) -> float:
-    number = finite_number(candidate, f"{word} of a point spring")
-    if number < 0.0:
-        raise OptionError(f"{word} of a point spring: expected a number that is not negative, got {number}")
-    return number

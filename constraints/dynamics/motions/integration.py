@@ -16,6 +16,7 @@ from ...loops import Baumgarte, ConstraintSet
 from ...loops.assembling.assembly import OPEN
 from ...loops.baumgarte import too_stiff
 from ...loops.open_mechanism import OpenMechanismError
+from ...ranges import positive_time
 from ...solvers.projection.batch import reporting
 from ...words import first_names
 from ..events.events import Event, as_events
@@ -31,7 +32,7 @@ from .pace import AdaptivePace, FixedPace
 from .record import MotionRecord, MotionStatus
 from .remarks import of_run
 from .run import RecordRow, Run, is_open
-from .simulation_options import WITH_ESTIMATE, Correction, Scheme, SimulationOptions, positive_time
+from .simulation_options import WITH_ESTIMATE, Correction, Scheme, SimulationOptions
 from .stepping import InTime, Stepper
 
 _log = logging.getLogger(__package__)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from liegroups.arrays import Vector
+from liegroups.by_name import entry_names
 
 from ...loops.mobility import coordinate_names, row_names
 from ...robot import Motion, Robot
@@ -25,7 +26,7 @@ def series_of(record: MotionRecord) -> dict[str, Vector]:
     robot = record.constraint_set.robot
     names = coordinate_names(robot)
     columns: dict[str, Vector] = {"time": record.times}
-    columns |= {f"q {name}": record.qs[:, i] for i, name in enumerate(_entries(record))}
+    columns |= {f"q {name}": record.qs[:, i] for i, name in enumerate(entry_names(robot.space.factors, True))}
     columns |= {f"v {name}": record.vs[:, i] for i, name in enumerate(names)}
     columns |= {f"a {name}": record.accelerations[:, i] for i, name in enumerate(names)}
     rows = row_names(record.constraint_set.stack)
@@ -126,12 +127,3 @@ def _place(law: Force) -> str:
         ends = [getattr(law, end, None) for end in ("frame", "a", "b", "predecessor", "successor")]
         at = " to ".join(str(getattr(end, "name", end)) for end in ends if end is not None)
     return str(at)
-
-
-def _entries(record: MotionRecord) -> list[str]:
-    """A name for each entry of q."""
-    names: list[str] = []
-    for factor in record.constraint_set.robot.space.factors:
-        size = factor.q.stop - factor.q.start
-        names += [factor.name] if size == 1 else [f"{factor.name}[{i}]" for i in range(size)]
-    return names

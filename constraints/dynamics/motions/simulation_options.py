@@ -11,9 +11,8 @@ import numpy as np
 from liegroups.arguments import as_flag, finite_number
 from liegroups.frozen import set_fields
 
-from ...errors import OptionError
 from ...keywords import record_by_name
-from ...ranges import whole_number
+from ...ranges import positive_time, whole_number
 from ...solvers.options import as_threshold
 from ...solvers.projection.batch import Progress
 from ..events.stops import PASS, Stops, as_stops
@@ -114,16 +113,3 @@ class SimulationOptions:
         as_flag(self.open_start, "`open_start` of a motion")
         as_stops(self.limits)
         whole_number(self.every, "every of a motion", 1)
-
-
-def positive_time(candidate: float, what: str) -> float:
-    """A time from a user.
-
-    Raises:
-        OptionError: it is not above zero.
-        DtypeError, NotFiniteError: no number.
-    """
-    number = finite_number(candidate, what)
-    if number <= 0.0:
-        raise OptionError(f"{what}: expected a positive time [s], got {number:g}")
-    return number

@@ -8,13 +8,11 @@ from typing import final
 
 import numpy as np
 
-from liegroups.arguments import finite_number
 from liegroups.arrays import ArrayLike, Matrix, Vector
 from liegroups.frozen import read_only, set_fields
 
-from ...errors import OptionError
 from ...questions import ask_once
-from ...ranges import whole_number
+from ...ranges import not_negative, whole_number
 from ...robot.placement import unit_axis
 
 SLIPPERY = 10.0
@@ -42,9 +40,7 @@ class FrictionCone:
 
     def __post_init__(self) -> None:
         """Check the numbers."""
-        mu = finite_number(self.coefficient, "coefficient of a friction cone")
-        if mu < 0.0:
-            raise OptionError(f"coefficient of a friction cone: expected a number that is not negative, got {mu:g}")
+        mu = not_negative(self.coefficient, "coefficient of a friction cone")
         whole_number(self.edges, "edges of a friction cone", 3)
         if mu > SLIPPERY:
             ask_once(f"coefficient of a friction cone: {mu:g}, rubber on rock has about 1: is it in degrees?")

@@ -10,7 +10,7 @@ import numpy as np
 from liegroups import Space
 from liegroups.arguments import finite_number, finite_vector
 from liegroups.arrays import TangentLike, Vector
-from liegroups.by_name import block_of
+from liegroups.by_name import block_of, entry_names
 
 from ...errors import OptionError, UnknownJointError
 from ...problem.problem import Problem
@@ -53,7 +53,7 @@ def _limits(space: Space, given: TangentLike | None, own: Vector, kind: str) -> 
         limits = np.full(space.nv, finite_number(given, what)) if np.ndim(given) == 0 else given
         limits = np.array(finite_vector(limits, space.nv, f"{what} in {space.name}"))
     if not (limits > 0.0).all():
-        names = entry_names(space)
+        names = entry_names(space.factors)
         named = first_names([f"{names[i]} {limits[i]:g}" for i in np.flatnonzero(limits <= 0.0)])
         raise OptionError(f"{what}: expected positive numbers, got {named}; to keep a joint still, freeze or lock it")
     return limits
@@ -75,15 +75,3 @@ def _refuse_missing(space: Space, missing: Any, kind: str) -> None:
             f"{kind} limits of a trajectory: there is none for {first_names(names)}; "
             f"give {space.nv} numbers, one number for all, or by name: {kind}={{'{names[0]}': 1.0}}"
         )
-
-
-def entry_names(space: Space, configuration: bool = False) -> list[str]:
-    """A name for each tangent coordinate: of its factor, with a number where that has several.
-
-    Args:
-        space: the space.
-        configuration: name the numbers of configurations instead.
-    """
-    blocks = [(factor.name, factor.q if configuration else factor.v) for factor in space.factors]
-    sizes = [(name, block.stop - block.start) for name, block in blocks]
-    return [name if size == 1 else f"{name}[{i}]" for name, size in sizes for i in range(size)]

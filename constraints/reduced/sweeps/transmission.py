@@ -13,6 +13,7 @@ from liegroups.arrays import Matrix, Vector
 from ...errors import OptionError, SizeError
 from ...loops.closures import Closure, PointClosure, RodClosure
 from ...loops.hinges.hinge import HingeKind
+from ...loops.odd_axis import joints_between
 from ...robot import Frame, Posture, Robot
 from ..coordinates import MinimalCoordinates
 
@@ -119,7 +120,7 @@ def _loop(coordinates: MinimalCoordinates, owner: Closure | PointClosure | RodCl
     robot = coordinates.constraint_set.robot
     ends = _ends(owner)
     driver, held = _joints(coordinates)
-    joints = [j for j in _way(robot, owner.predecessor.joint, owner.successor.joint) if j not in held]
+    joints = [j for j in joints_between(robot, owner.predecessor.joint, owner.successor.joint) if j not in held]
     if driver not in joints or len(joints) + len(ends) != 4:
         return None
     posture = robot.at(coordinates.q)
@@ -156,17 +157,6 @@ def _joints(coordinates: MinimalCoordinates) -> tuple[int, set[int]]:
     columns = {name: range(*robot.velocity_slice_of(name).indices(robot.nv)) for name in indices}
     driver = next(i for name, i in indices.items() if int(parts.independent[0]) in columns[name])
     return driver, {i for name, i in indices.items() if held.issuperset(columns[name])}
-
-
-def _way(robot: Robot, a: int, b: int) -> list[int]:
-    """Joints of the loop that a closure between two joints makes: up from a, then down to b."""
-    parents: Any = robot.model.parents
-    up, down = [a], [b]
-    for way in (up, down):
-        while way[-1]:
-            way.append(int(parents[way[-1]]))
-    both = set(up) & set(down)
-    return [j for j in up if j not in both] + [j for j in reversed(down) if j not in both]
 
 
 def _motion(robot: Robot, posture: Posture, joint: int) -> tuple[str, Vector]:
