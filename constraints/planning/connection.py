@@ -332,7 +332,7 @@ class LeafSearch:
     def _join(self, here: SearchTree, a: int, there: SearchTree, b: int) -> None:
         """The path along two branches that meet; edges that fail are cut off."""
         (start, i), (goal, j) = ((here, a), (there, b)) if here is self._trees[0] else ((there, b), (here, a))
-        way, back = start.branch(i), goal.branch(j)[::-1]
+        way, back = start.way(i), goal.way(j)[::-1]
         nodes = np.concatenate([start.q[way], goal.q[back[1:]]])
         if len(nodes) < 2:
             return

@@ -132,9 +132,8 @@ class EdgeJudge:
             return free
         angles, lengths = self._size.of_rows(Q0, Q1)
         parts = np.maximum(np.ceil(np.maximum(angles / CHECKED_ANGLE, lengths / CHECKED_LENGTH)), 1.0).astype(int)
-        rows = np.repeat(np.arange(len(Q0)), parts - 1)
-        counts = np.arange(1, len(rows) + 1) - (np.cumsum(parts - 1) - (parts - 1))[rows]
-        Q, good = leaf.projected(leaf.space.interpolate(Q0[rows], Q1[rows], counts / parts[rows]))
+        rows, numbers = inner_parts(parts)
+        Q, good = leaf.projected(leaf.space.interpolate(Q0[rows], Q1[rows], numbers / parts[rows]))
         good[good] = leaf.free(Q[good])
         free[rows[~good]] = False
         return free
@@ -149,3 +148,9 @@ class EdgeJudge:
         sides = MovingRightHandSide(leaf.rhs)
         piece = Piece(leaf.problem, sides, Q, times, leaf.projector.options, projector=leaf.projector)
         return Path((piece,))
+
+
+def inner_parts(parts: Indices) -> tuple[Indices, Indices]:
+    """Of ways divided into some parts (n,): the way, and the number from 1, of each place between two parts (m,)."""
+    ways = np.repeat(np.arange(len(parts)), parts - 1)
+    return ways, np.arange(1, len(ways) + 1) - (np.cumsum(parts - 1) - (parts - 1))[ways]

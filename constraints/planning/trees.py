@@ -16,25 +16,41 @@ ROOM = 1024
 """Nodes that there is room for at first."""
 
 
-@final
 class NodeTable:
-    """Arrays with a row for each node; their room is doubled where it is not enough.
+    """Nodes, each a configuration with the one that it was reached from: arrays whose room is doubled where it ends.
 
     Args:
-        **columns: an array each, of as many rows as there shall be room for at first.
+        leaf: where they lie.
+        **columns: more arrays with a row for each node, of `ROOM` rows.
 
     Attributes:
-        count: number of nodes.
+        count: number of nodes, those that were cut off included.
     """
 
-    def __init__(self, **columns: Any) -> None:
-        self._columns, self.count = columns, 0
+    def __init__(self, leaf: LeafOfProblem, **columns: Any) -> None:
+        self._leaf, self.count = leaf, 0
+        self._columns: dict[str, Any] = {
+            "q": np.empty((ROOM, leaf.space.nq)),
+            "parents": np.empty(ROOM, dtype=np.intp),
+            "cut": np.empty(ROOM, dtype=np.bool_),
+            **columns,
+        }
 
     def __getitem__(self, name: str) -> Any:
         """A column (count, ...), to be written to."""
         return self._columns[name][: self.count]
 
-    def add(self, count: int, **values: Any) -> Indices:
+    @property
+    def q(self) -> Matrix:
+        """The nodes (count, nq)."""
+        return self["q"]
+
+    @property
+    def parents(self) -> Indices:
+        """Their parents (count,), -1 for roots."""
+        return self["parents"]
+
+    def _put(self, count: int, **values: Any) -> Indices:
         """New nodes; their numbers.
 
         Args:
@@ -49,7 +65,7 @@ class NodeTable:
         return np.arange(first, self.count)
 
     def way(self, node: int) -> Indices:
-        """Nodes from a root to a node, by the column `parents`: -1 is the parent of a root."""
+        """Nodes from a root to a node."""
         found, parents = [node], self._columns["parents"]
         while parents[found[-1]] >= 0:
             found.append(int(parents[found[-1]]))
@@ -69,7 +85,7 @@ class Grown(NamedTuple):
 
 
 @final
-class SearchTree:
+class SearchTree(NodeTable):
     """A tree of configurations: each node but the roots has a parent, from which one step leads to it.
 
     Args:
@@ -81,38 +97,18 @@ class SearchTree:
     """
 
     def __init__(self, leaf: LeafOfProblem, roots: Matrix) -> None:
-        self._leaf, self.still = leaf, 0
-        self._nodes = NodeTable(
-            q=np.empty((ROOM, leaf.space.nq)),
-            x=np.empty((ROOM, leaf.chart.size)),
-            parents=np.empty(ROOM, dtype=np.intp),
-            cut=np.empty(ROOM, dtype=np.bool_),
-        )
+        super().__init__(leaf, x=np.empty((ROOM, leaf.chart.size)))
+        self.still = 0
         self.add(roots, np.full(len(roots), -1))
-
-    @property
-    def count(self) -> int:
-        """Number of nodes, those that were cut included."""
-        return self._nodes.count
-
-    @property
-    def q(self) -> Matrix:
-        """The nodes (count, nq)."""
-        return self._nodes["q"]
-
-    @property
-    def parents(self) -> Indices:
-        """Their parents (count,), -1 for roots."""
-        return self._nodes["parents"]
 
     def add(self, Q: Matrix, parents: Indices) -> Indices:
         """New nodes; their numbers."""
-        return self._nodes.add(len(Q), q=Q, x=self._leaf.chart.coordinates(Q), parents=parents, cut=False)
+        return self._put(len(Q), q=Q, x=self._leaf.chart.coordinates(Q), parents=parents, cut=False)
 
     def nearest(self, targets: Matrix) -> Indices:
         """The node that is nearest to each target."""
         chart = self._leaf.chart
-        return chart.nearest(self._nodes["x"], chart.coordinates(targets), self._nodes["cut"])[0]
+        return chart.nearest(self["x"], chart.coordinates(targets), self["cut"])[0]
 
     def grow(self, targets: Matrix) -> Grown:
         """Steps from the nearest nodes towards targets (m, nq), all at once, up to where a step fails."""
@@ -129,19 +125,15 @@ class SearchTree:
 
     def _see(self, ends: Indices, before: int, targets: int) -> None:
         """Note whether some nodes are new ground: farther than a step from all nodes up to a number."""
-        chart, x, self.still = self._leaf.chart, self._nodes["x"], self.still + targets
+        chart, x, self.still = self._leaf.chart, self["x"], self.still + targets
         if ends.size:
-            rows, _ = chart.nearest(x[:before], x[ends], self._nodes["cut"][:before])
+            rows, _ = chart.nearest(x[:before], x[ends], self["cut"][:before])
             if (chart.distances(self.q[rows], self.q[ends]) > 1.0).any():
                 self.still = 0
 
-    def branch(self, node: int) -> Indices:
-        """Nodes from the root to a node."""
-        return self._nodes.way(node)
-
     def cut(self, node: int) -> None:
         """Take a node out of the tree, with all that grew from it."""
-        gone, parents = self._nodes["cut"], self.parents
+        gone, parents = self["cut"], self.parents
         gone[node] = True
         while True:
             more = ~gone & gone[parents] & (parents >= 0)
@@ -151,4 +143,4 @@ class SearchTree:
 
     def is_cut(self, node: int) -> bool:
         """Whether a node was taken out."""
-        return bool(self._nodes["cut"][node])
+        return bool(self["cut"][node])

@@ -504,7 +504,7 @@ def test_a_step_that_is_taken_back_takes_back_what_followed() -> None:
     two = nodes.add(np.array([0.3]), np.array([[0.4, 0.4]]), one[:1])
     assert nodes.cost.tolist() == pytest.approx([0.0, 1.0, 2.0, 1.0 + 5.0])
     assert nodes.way(int(two[0])).tolist() == [0, 1, 3]
-    assert (nodes.parent(3), nodes.parent(0)) == (1, -1)
+    assert nodes.parents[[3, 0]].tolist() == [1, -1]
     nodes.take_back(1)
     assert nodes.way(3).tolist() == [0]
     assert nodes.way(2).tolist() == [0, 2]

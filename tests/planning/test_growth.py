@@ -304,7 +304,7 @@ def test_nodes_are_kept_beyond_the_room_of_a_tree_and_what_is_cut_is_nobodys_nei
     np.testing.assert_array_equal(tree.q, np.vstack([ends, Q]))
     assert tree.count == 2 * count + 2
     assert tree.parents[:4].tolist() == [-1, -1, 0, 1]
-    assert tree.branch(2 * count).tolist() == list(range(0, 2 * count + 1, 2))
+    assert tree.way(2 * count).tolist() == list(range(0, 2 * count + 1, 2))
     target = Q[-1:] + 1e-6
     assert tree.nearest(target).tolist() == [2 * count + 1]
     tree.cut(1001)

@@ -13,7 +13,7 @@ from ..trees import ROOM, NodeTable
 
 
 @final
-class FollowedNodes:
+class FollowedNodes(NodeTable):
     """Solutions of targets at values of a parameter.
 
     Args:
@@ -21,56 +21,35 @@ class FollowedNodes:
     """
 
     def __init__(self, leaf: LeafOfProblem) -> None:
-        self._leaf = leaf
-        self._nodes = NodeTable(
-            s=np.empty(ROOM),
-            q=np.empty((ROOM, leaf.space.nq)),
-            cost=np.empty(ROOM),
-            parents=np.empty(ROOM, dtype=np.intp),
-            cut=np.empty(ROOM, dtype=np.bool_),
-        )
-
-    @property
-    def count(self) -> int:
-        """How many."""
-        return self._nodes.count
+        super().__init__(leaf, s=np.empty(ROOM), cost=np.empty(ROOM))
 
     @property
     def s(self) -> Vector:
         """Values of the parameter (count,)."""
-        return self._nodes["s"]
-
-    @property
-    def q(self) -> Matrix:
-        """Solutions (count, nq)."""
-        return self._nodes["q"]
+        return self["s"]
 
     @property
     def cost(self) -> Vector:
         """Lengths (count,) of the ways to them, in largest steps."""
-        return self._nodes["cost"]
+        return self["cost"]
 
     @property
     def cut(self) -> BoolVector:
         """Whether the last step to them was taken back (count,)."""
-        return self._nodes["cut"]
+        return self["cut"]
 
     def add(self, s: Vector, Q: Matrix, parents: Indices) -> Indices:
         """New nodes; their numbers. Parents are numbers of nodes, -1 for starts."""
         cost, begun = np.zeros(len(Q)), parents >= 0
         before = parents[begun]
         cost[begun] = self.cost[before] + self._leaf.chart.distances(self.q[before], Q[begun])
-        return self._nodes.add(len(Q), s=s, q=Q, cost=cost, parents=parents, cut=False)
+        return self._put(len(Q), s=s, q=Q, cost=cost, parents=parents, cut=False)
 
     def way(self, node: int) -> Indices:
         """Nodes from a start to a node, up to where a step was taken back."""
-        way = self._nodes.way(node)
+        way = super().way(node)
         lost = np.flatnonzero(self.cut[way])
         return way[: lost[0]] if lost.size else way
-
-    def parent(self, node: int) -> int:
-        """The node that one was followed from; -1 of a start."""
-        return int(self._nodes["parents"][node])
 
     def take_back(self, node: int) -> None:
         """Take back the step that leads to a node, and so what was followed from there."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, final
+from typing import Any, NamedTuple, final
 
 import numpy as np
 
@@ -146,13 +146,7 @@ class BranchSearch:
 
     def _ended(self, ends: BranchEnds) -> None:
         """Keep the ends of more branches."""
-        old = self.ends
-        self.ends = BranchEnds(
-            np.concatenate([old.nodes, ends.nodes]),
-            np.concatenate([old.stopped, ends.stopped]),
-            np.concatenate([old.ahead, ends.ahead]),
-            np.concatenate([old.q, ends.q]),
-        )
+        self.ends = BranchEnds(*map(np.concatenate, zip(self.ends, ends, strict=True)))
 
     def _draw_aside(self, reached: float) -> None:
         """Branches from solutions before the farthest end, each drawn towards a random configuration."""
@@ -201,7 +195,7 @@ class BranchSearch:
     def _after(self, node: int, way: Indices) -> int:
         """The node behind a way that was taken back; -1 where none was."""
         while node != way[-1]:
-            before = self._tracker.nodes.parent(node)
+            before = int(self._tracker.nodes.parents[node])
             if before == way[-1]:
                 return node
             node = before

@@ -11,7 +11,7 @@ from liegroups.arrays import BoolVector, Indices, Matrix, Vector
 
 from ...paths.path import StepSize
 from ...solvers.edges import SLACK_OF_A_MIDDLE
-from ..edges import CHECKED_ANGLE, CHECKED_LENGTH
+from ..edges import CHECKED_ANGLE, CHECKED_LENGTH, inner_parts
 from ..leaf import LeafOfProblem
 from ..limits import Clock
 from .nodes import FollowedNodes
@@ -113,19 +113,17 @@ class Tracker:
         stopped = np.where(whole <= 1.0, Stopped.NOT, Stopped.JUMPED).astype(np.intp)
         rows = np.flatnonzero(stopped == Stopped.NOT)
         parts = self._parts(Q0[rows], Q1[rows])
-        owners = np.repeat(rows, parts - 1)
-        first = np.cumsum(parts - 1) - (parts - 1)
-        numbers = 1 + np.arange(len(owners)) - np.repeat(first, parts - 1)
-        t = numbers / np.repeat(parts, parts - 1)
+        of, numbers = inner_parts(parts)
+        owners, t = rows[of], numbers / parts[of]
         between, on = self.projected(
             self._leaf.space.interpolate(Q0[owners], Q1[owners], t), s0[owners] + t * (s1[owners] - s0[owners])
         )
         stopped[owners[~on]] = Stopped.NOT_PROJECTED
         begun = np.where((numbers == 1)[:, None], Q0[owners], np.roll(between, 1, axis=0))
-        limit = (EVENNESS * whole + SLACK_OF_A_MIDDLE * parts_of(parts, rows, whole)) / parts_of(parts, rows, whole)
-        uneven = self.steps(begun, between) > limit[owners]
-        last = numbers == np.repeat(parts, parts - 1) - 1
-        uneven[last] |= self.steps(between[last], Q1[owners[last]]) > limit[owners[last]]
+        limit = ((EVENNESS * whole[rows] + SLACK_OF_A_MIDDLE * parts) / parts)[of]
+        uneven = self.steps(begun, between) > limit
+        last = numbers == parts[of] - 1
+        uneven[last] |= self.steps(between[last], Q1[owners[last]]) > limit[last]
         jumped = owners[uneven & on]
         stopped[jumped[stopped[jumped] == Stopped.NOT]] = Stopped.JUMPED
         self._look_for_collisions(stopped, q, owners, between)
@@ -205,10 +203,3 @@ class Tracker:
         """Whether steps (n,) gain at least a tenth of what they are drawn by."""
         distances = self._leaf.chart.distances
         return distances(Q1, guides) < distances(Q0, guides) - 0.1 * GUIDED_STEP
-
-
-def parts_of(parts: Indices, rows: Indices, like: Vector) -> Vector:
-    """Numbers of parts of some rows, two for the others (n,)."""
-    counts = np.full(len(like), 2.0)
-    counts[rows] = parts
-    return counts
