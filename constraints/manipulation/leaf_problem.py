@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
+from functools import cache, cached_property, partial
 from typing import final
 
 import numpy as np
@@ -127,7 +127,7 @@ class LeafProblem:
         same = {id(owner) for owner in everywhere}
         varying = [(i, owner) for i, owner in enumerate(self.problem.constraints) if id(owner) not in same]
         self._free = tuple(i for i, owner in varying if np.any(owner.rows.free_rhs & owner.rows.mask))
-        self._readers: dict[tuple[int, ...], LeafReader] = {}
+        self._reader = cache(partial(LeafReader, evaluations, self.problem.constraints))
         self._places: dict[Stack, list[tuple[slice, slice]] | None] = {}
 
     @cached_property
@@ -157,12 +157,6 @@ class LeafProblem:
     def read_at(self, rhs: RightHandSide, q: Vector, which: Sequence[int], workspace: Workspace) -> RightHandSide:
         """The same right-hand sides but for some constraints, at those positions, which are read at a configuration."""
         return self._reader(tuple(which)).read(rhs, q, workspace)
-
-    def _reader(self, which: tuple[int, ...]) -> LeafReader:
-        reader = self._readers.get(which)
-        if reader is None:
-            reader = self._readers[which] = LeafReader(self._evaluations, self.problem.constraints, which)
-        return reader
 
     def from_leaf(self, source: Source | None) -> LeafProgram | None:
         """What projects onto the leaf of a configuration in one call; None where the engine does not do that.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cache, cached_property, partial
 from typing import NamedTuple, final
 
 from liegroups.arrays import Vector
@@ -191,19 +191,13 @@ class TransitionPlans:
 
     Attributes:
         problems, selector: as given.
+        of: the plan of a transition of the graph.
     """
 
     def __init__(self, problems: GraphProblems, selector: StateSelector) -> None:
         self.problems, self.selector = problems, selector
-        self._plans: dict[int, TransitionPlan] = {}
+        self.of = cache(partial(TransitionPlan, problems, selector))
         self._onto: dict[tuple[int, ...], Transition] = {}
-
-    def of(self, transition: Transition) -> TransitionPlan:
-        """That of a transition of the graph."""
-        found = self._plans.get(id(transition))
-        if found is None:
-            found = self._plans[id(transition)] = TransitionPlan(self.problems, self.selector, transition)
-        return found
 
     def onto(self, transition: Transition, foliations: Sequence[Foliation]) -> Transition:
         """The same transition, ending on a leaf of some foliations that is given.

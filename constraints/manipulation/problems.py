@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
+from functools import cache, partial
 from typing import NamedTuple, final
 
 from liegroups import Rn
@@ -12,7 +12,7 @@ from liegroups.arrays import Vector
 from ..functions.affine import Constant
 from ..paths.relative_motion import CollisionPair, RelativeMotion, SecurityMargins, collision_pairs, relative_motion
 from ..problem.problem import Problem
-from ..problem.span import Span, spans_of
+from ..problem.span import spans_of
 from ..robot import Robot
 from ..rows.implicit import Implicit
 from ..rows.right_hand_side import RightHandSide
@@ -58,6 +58,7 @@ class GraphProblems:
         robot, foliations, options: as given.
         everywhere: the constraints, as given.
         memories: memory of calls.
+        path_projector: what puts configurations onto a problem of paths, made once.
         evaluations: of constraints alone.
     """
 
@@ -70,12 +71,12 @@ class GraphProblems:
         engine: Engine,
     ) -> None:
         self.robot, self.foliations, self.options = robot, tuple(foliations), options
-        self.everywhere, self._engine = constraints, engine
+        self.everywhere = constraints
         self._nothing = Implicit.between(Constant([0.0], Rn(1), robot.space), -1.0, 1.0, name=NOTHING)
         self.memories, self.evaluations = GraphMemoryPool(robot), Evaluations(robot, engine)
         self._families: dict[tuple[int, ...], ProblemFamily] = {}
-        self._spans: dict[Problem, list[Span]] = {}
-        self._path_projectors: dict[Problem, Projector] = {}
+        self._spans = cache(spans_of)
+        self.path_projector = cache(partial(Projector, options=path_options(options), engine=engine))
         self._motions: dict[int, RelativeMotion] = {}
         self._pairs: Kept[tuple[CollisionPair, ...]] = Kept(PAIRS)
 
@@ -103,10 +104,7 @@ class GraphProblems:
             memory: memory of the call.
         """
         problem, threshold = failed.problem, failed.options.threshold
-        spans = self._spans.get(problem)
-        if spans is None:
-            spans = self._spans[problem] = spans_of(problem)
-        return any(span.is_too_short(memory.at(failed.q), threshold) for span in spans)
+        return any(span.is_too_short(memory.at(failed.q), threshold) for span in self._spans(problem))
 
     def path(self, transition: Transition, q_start: Vector) -> PathProblem:
         """What paths of a transition satisfy, on the leaf of their start."""
@@ -115,13 +113,6 @@ class GraphProblems:
         path = PathProblem(found.problem, found.rhs_at(q_start, memory.workspace))
         self.memories.give(memory)
         return path
-
-    def path_projector(self, problem: Problem) -> Projector:
-        """What puts configurations onto a problem of paths; the graph holds it."""
-        found = self._path_projectors.get(problem)
-        if found is None:
-            found = self._path_projectors[problem] = Projector(problem, path_options(self.options), self._engine)
-        return found
 
     def pairs(
         self, where: State | Transition, margins: SecurityMargins, pairs: Sequence[tuple[str, str]]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from typing import final
 
 import numpy as np
@@ -50,8 +51,12 @@ class StateSelector:
         self._states, self._everywhere, self.threshold = states, everywhere, threshold
         shared = {id(owner): owner for state in states for owner in (*everywhere, *state.constraints)}
         self._all = _Constraints(evaluations, list(shared.values()))
-        self._of: dict[int, _Constraints] = {}
-        self._evaluations, self._memories = evaluations, memories
+        self._memories = memories
+
+        def constraints_of(state: State) -> _Constraints:
+            return _Constraints(evaluations, [*everywhere, *state.constraints])
+
+        self._constraints_of = cache(constraints_of)
 
     def errors(self, q: Vector) -> dict[int, float]:
         """Error norms at a valid configuration, by id of the constraint, of all states.
@@ -98,12 +103,6 @@ class StateSelector:
     def source(self, state: State) -> Source | None:
         """What must hold in a state; None where nothing must."""
         return self._constraints_of(state).source(self.threshold)
-
-    def _constraints_of(self, state: State) -> _Constraints:
-        found = self._of.get(id(state))
-        if found is None:
-            found = self._of[id(state)] = _Constraints(self._evaluations, [*self._everywhere, *state.constraints])
-        return found
 
     def has_branches(self, state: State) -> bool:
         """Whether rows do not tell what is in a state: a constraint that is explicit there has other branches."""

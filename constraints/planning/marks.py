@@ -114,10 +114,9 @@ class Sites:
     def _foliations(self) -> dict[str, tuple[Foliation, ...]]:
         return {state.name: self._graph.foliations_of(state) for state in self._graph.states}
 
-    def actions(self, place: Site) -> Iterator[Move]:
+    def actions(self, place: Site) -> tuple[Move, ...]:
         """What leads from a place to others."""
-        for transition in self._leaving(place):
-            yield from self._ways(place, transition)
+        return tuple(move for transition in self._leaving(place) for move in self._ways(place, transition))
 
     def _leaving(self, place: Site) -> Sequence[Transition]:
         """The next one of the transitions that are given; else all that change the state."""

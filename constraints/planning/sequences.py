@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from functools import cache
 from heapq import heappop, heappush
 from itertools import count
 from math import inf
@@ -37,7 +38,7 @@ class Sequences:
         self._places = places
         self.seen = set[Site]()
         self._penalties: defaultdict[tuple[Site, str, Site], float] = defaultdict(float)
-        self._known: dict[Site, tuple[Move, ...]] = {}
+        self._actions = cache(places.actions)
         self._out = set[str]()
 
     def cheapest(self) -> tuple[PlanStep, ...] | None:
@@ -58,12 +59,6 @@ class Sequences:
                 if action.to not in done and penalty < inf:
                     heappush(ahead, (cost + 1.0 + penalty, next(order), action.to, (*steps, step)))
         return None
-
-    def _actions(self, place: Site) -> tuple[Move, ...]:
-        found = self._known.get(place)
-        if found is None:
-            found = self._known[place] = tuple(self._places.actions(place))
-        return found
 
     def failed(self, step: PlanStep, penalty: float) -> None:
         """Let a step cost so many transitions more."""

@@ -146,7 +146,8 @@ class BranchSearch:
 
     def _ended(self, ends: BranchEnds) -> None:
         """Keep the ends of more branches."""
-        self.ends = BranchEnds(*map(np.concatenate, zip(self.ends, ends, strict=True)))
+        both: Any = zip(self.ends, ends, strict=True)
+        self.ends = BranchEnds(*map(np.concatenate, both))
 
     def _draw_aside(self, reached: float) -> None:
         """Branches from solutions before the farthest end, each drawn towards a random configuration."""
