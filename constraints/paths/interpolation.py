@@ -150,17 +150,18 @@ class Interpolation(WithPath):
     @property
     def _came(self) -> str:
         said = f"{self.status} (reached {self.reached:.3g} of the way)"
-        return f"{said}; {_BOTH_SIDES}" if self._is_on_another_leaf() else said
+        stop, limit = self.stop, self.options.threshold
+        if self.status is PathStatus.END and stop is not None and is_on_another_leaf(self.problem, stop.q, limit):
+            return f"{said}; {_BOTH_SIDES}"
+        return said
 
-    def _is_on_another_leaf(self) -> bool:
-        """Whether the end satisfies the constraints with right-hand sides of its own."""
-        if self.stop is None or self.status is not PathStatus.END:
-            return False
-        q, problem = self.stop.q, self.problem
-        try:
-            return problem.is_satisfied(q, rhs=problem.rhs_from(q), threshold=self.options.threshold)
-        except UndefinedError:
-            return False
+
+def is_on_another_leaf(problem: Problem, q: Vector, threshold: float) -> bool:
+    """Whether a configuration satisfies the constraints with right-hand sides of its own."""
+    try:
+        return problem.is_satisfied(q, rhs=problem.rhs_from(q), threshold=threshold)
+    except UndefinedError:
+        return False
 
 
 def interpolate(

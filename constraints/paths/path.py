@@ -262,14 +262,8 @@ class Path(NamesChecked):
             OptionError: a time before or after the path.
             FailedError: a projection between two samples did not succeed.
         """
-        if not is_finite_number(time):
-            several = "" if np.ndim(time) == 0 else "; of several times, [path(t) for t in times]"
-            raise WrongObjectError("time on a path", f"a finite number of seconds{several}", time)
-        left, slack = float(time), 1e-9 * self.duration
-        if not -slack <= left <= self.duration + slack:
-            raise OptionError(
-                f"time on a path: {left:g} s is outside [0, {self.duration:g}]; give max(0, min(t, path.duration))"
-            )
+        several = "" if np.ndim(time) == 0 else "; of several times, [path(t) for t in times]"
+        left = time_within(time, self.duration, "path", several)
         for piece, duration in zip(self.pieces, self.durations, strict=True):
             if left <= duration or piece is self.pieces[-1]:
                 return piece.at(left / duration)
@@ -332,6 +326,23 @@ class Path(NamesChecked):
     def __repr__(self) -> str:
         count = sum(len(piece.samples) for piece in self.pieces)
         return f"Path({counted(len(self.pieces), 'piece')}, {counted(count, 'sample')}, {self.duration:g} s)"
+
+
+def time_within(time: object, duration: float, what: str, several: str) -> float:
+    """A time in [0, duration], to rounding (1e-9 of the duration).
+
+    Raises:
+        WrongObjectError: a time that is no finite number; `several` is said then.
+        OptionError: a time before or after what it is on.
+    """
+    if not is_finite_number(time):
+        raise WrongObjectError(f"time on a {what}", f"a finite number of seconds{several}", time)
+    seconds, slack = float(time), 1e-9 * duration
+    if not -slack <= seconds <= duration + slack:
+        raise OptionError(
+            f"time on a {what}: {seconds:g} s is outside [0, {duration:g}]; give max(0, min(t, {what}.duration))"
+        )
+    return seconds
 
 
 def _checked(problem: Problem, samples: Matrix) -> Matrix:

@@ -22,6 +22,10 @@ class WithPath(Result):
     def __repr__(self) -> str:
         return str(self)
 
+    def _lines_of_path(self) -> list[str]:
+        """The path in words, if there is one, and what is held along it."""
+        return [] if self.path is None else [f"  {self.path}", *(f"  held: {held}" for held in self.path.held())]
+
     @property
     def _given(self) -> Path:
         """The whole path."""

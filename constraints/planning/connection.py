@@ -129,8 +129,7 @@ class Connection(WithPath):
         """The result in words: status, reason, what it took, and which constraints are held."""
         e = self.effort
         lines = [str(self)]
-        if self.path is not None:
-            lines += [f"  {self.path}", *(f"  held: {held}" for held in self.path.held())]
+        lines += self._lines_of_path()
         if self.meets_without_collisions is not None:
             met = "meet" if self.meets_without_collisions else "do not meet"
             lines.append(f"  where nothing collides, the trees {met}")

@@ -14,6 +14,7 @@ from liegroups.frozen import read_only
 
 from ..collisions.model import Collision, CollisionModel
 from ..errors import SizeError, SpaceMismatchError, UndefinedError
+from ..paths.interpolation import is_on_another_leaf
 from ..problem.description import errors_of
 from ..problem.problem import Problem
 from ..robot import Bounds
@@ -154,7 +155,7 @@ def usable(leaf: LeafOfProblem, Q: Matrix, what: str) -> Matrix | Refused:
     if not on.any():
         q = Q[0]
         lines = errors_of(leaf.problem, q, leaf.rhs, threshold)
-        other = _is_on_another_leaf(leaf.problem, q, threshold)
+        other = is_on_another_leaf(leaf.problem, q, threshold)
         words = "; it lies on another leaf: its own right-hand sides are `problem.rhs_from(q)`" if other else ""
         return Refused(PlanningStatus.of_end(what, "OFF"), f"{'; '.join(lines)}{words}", q=q)
     free = leaf.free(Q[on])
@@ -189,13 +190,5 @@ def check_space(space: Space, collisions: CollisionModel | None) -> None:
 def _holds(problem: Problem, q: Vector, rhs: RightHandSide, threshold: float) -> bool:
     try:
         return problem.is_satisfied(q, rhs=rhs, threshold=threshold)
-    except UndefinedError:
-        return False
-
-
-def _is_on_another_leaf(problem: Problem, q: Vector, threshold: float) -> bool:
-    """Whether a configuration satisfies the constraints with right-hand sides of its own."""
-    try:
-        return _holds(problem, q, problem.rhs_from(q), threshold)
     except UndefinedError:
         return False

@@ -106,8 +106,7 @@ class Plan(WithPath):
         if self.transitions:
             lines.append(f"  {'transitions' if self.success else 'the last one'}: {', '.join(self.transitions)}")
         lines += [f"  impossible: {words}" for words in self.impossible]
-        if self.path is not None:
-            lines += [f"  {self.path}", *(f"  held: {held}" for held in self.path.held())]
+        lines += self._lines_of_path()
         reasons = self.refusals.most_common(None if details else SHOWN)
         for key, count in reasons:
             part, reason = key

@@ -77,8 +77,7 @@ class Following(WithPath):
     def describe(self) -> str:
         """The result in words: status, how far it leads, what stops it and the other branches, what is held."""
         e, lines = self.effort, [str(self)]
-        if self.path is not None:
-            lines += [f"  {self.path}", *(f"  held: {held}" for held in self.path.held())]
+        lines += self._lines_of_path()
         if self.branches:
             lines.append(f"  {counted(len(self.branches), 'branch')} from the starts:")
             kinds = Counter(branch.kind for branch in self.branches).most_common()

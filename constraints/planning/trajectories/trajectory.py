@@ -10,14 +10,15 @@ from typing import NamedTuple, final
 import numpy as np
 
 from liegroups import Space
-from liegroups.arguments import as_tuple, is_finite_number
+from liegroups.arguments import as_tuple
 from liegroups.arrays import Matrix, Vector
 from liegroups.layout import Factor
 
-from ...errors import OptionError, UnknownJointError, WrongObjectError
+from ...errors import OptionError, UnknownJointError
 from ...exports import from_above
 from ...keywords import NamesChecked
 from ...paths.moving_rhs import MovingRightHandSide
+from ...paths.path import time_within
 from ...questions import ask_once
 from ...ranges import positive_number
 from ...rows.right_hand_side import RightHandSide
@@ -183,15 +184,8 @@ class Trajectory(NamesChecked):
             WrongObjectError: a time that is no finite number.
             OptionError: a time before or after the trajectory.
         """
-        if not is_finite_number(time):
-            raise WrongObjectError("time on a trajectory", "a finite number of seconds; of several, `sample`", time)
-        slack = 1e-9 * self.duration
-        if not -slack <= time <= self.duration + slack:
-            raise OptionError(
-                f"time on a trajectory: {time:g} s is outside [0, {self.duration:g}]; "
-                "give max(0, min(t, trajectory.duration))"
-            )
-        return TrajectoryState(*(rows[0] for rows in self._at(np.array([float(time)]))))
+        seconds = time_within(time, self.duration, "trajectory", "; of several, `sample`")
+        return TrajectoryState(*(rows[0] for rows in self._at(np.array([seconds]))))
 
     def sample(self, rate: float) -> TrajectorySamples:
         """The trajectory at regular times from 0, and at its end.
