@@ -12,6 +12,7 @@ import numpy as np
 from liegroups import Rn
 from liegroups.arguments import as_flag, as_tuple, expect
 from liegroups.arrays import BoolVector, Matrix, Vector
+from liegroups.formulas.second_order import cross
 from liegroups.frozen import set_fields
 
 from ..errors import OptionError, UndefinedError
@@ -210,7 +211,7 @@ class Clearance(Function):
                 value[at] = clear
                 if jacobian is not None:
                     n, p = near.normal, near.point
-                    wrench = np.array([*n, *_cross(p, n)])  # of a unit force on b; that on a has the same line
+                    wrench = np.array([*n, *cross(p, n)])  # of a unit force on b; that on a has the same line
                     np.multiply(wrench @ k.world_jacobian, self._signs[row], jacobian[at])
 
     def _lower_bounds(self, oMi: Any) -> Vector:
@@ -239,9 +240,3 @@ def _influence(given: float | None) -> float:
 def _signs(robot: Any, a: int, b: int) -> Vector:
     """1 for columns that move b alone, -1 for those that move a alone."""
     return supporting_columns(robot, b).astype(np.float64) - supporting_columns(robot, a)
-
-
-def _cross(a: Vector, b: Vector) -> tuple[float, float, float]:
-    x, y, z = a.tolist()
-    u, v, w = b.tolist()
-    return y * w - z * v, z * u - x * w, x * v - y * u

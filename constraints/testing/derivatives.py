@@ -11,9 +11,10 @@ from liegroups.arrays import Matrix, Vector
 
 from ..functions.differences import force_derivative_by_differences
 from ..functions.function import Function
+from ..linear_algebra import largest
 from ..point import place, place_motion
 from ..workspace import Workspace
-from .failure import largest, require, within
+from .failure import require, within
 from .places import column_name
 
 _STEP = 1e-5

@@ -6,10 +6,6 @@ import copy
 import pickle
 from typing import Any, TypeVar
 
-import numpy as np
-
-from liegroups.arrays import Vector
-
 _T = TypeVar("_T")
 
 
@@ -64,11 +60,6 @@ def copies_of(thing: _T, kind: str, name: str, pickles: bool) -> dict[str, _T]:
             seen = f"{name} cannot be pickled ({error})"
             raise CheckFailed(f"a {kind} can be pickled", {}, None, 0.0, mend, seen) from error
     return copies
-
-
-def largest(array: Vector) -> float:
-    """Largest absolute entry; 0 where there is none."""
-    return float(np.max(np.abs(array))) if array.size else 0.0
 
 
 def _words(value: Any) -> str:

@@ -17,13 +17,14 @@ from liegroups.arrays import ArrayLike, Vector
 
 from ..errors import FunctionError, UndefinedError
 from ..functions.function import Function, as_function
+from ..linear_algebra import largest
 from ..point import place
 from ..robot import Robot
 from ..robot.space import RobotSpace
 from ..workspace import Workspace
 from .derivatives import check_drift, check_drift_derivatives, check_force_derivative, check_jacobian
 from .enclosing import check_enclosure
-from .failure import CheckFailed, copies_of, largest, require, within
+from .failure import CheckFailed, copies_of, require, within
 from .places import column_name, evaluated, turning_entries
 
 TO_BE_CHECKED = "function to be checked (of a constraint, contact or closure: its `function`)"

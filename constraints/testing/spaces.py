@@ -18,7 +18,8 @@ from liegroups.arrays import BoolVector, Vector
 from liegroups.frozen import read_only
 from liegroups.space import as_space
 
-from .failure import CheckFailed, copies_of, largest, require, within
+from ..linear_algebra import largest
+from .failure import CheckFailed, copies_of, require, within
 
 
 @dataclass(frozen=True)

@@ -40,6 +40,7 @@ from typing import NamedTuple
 import numpy as np
 
 from liegroups.arrays import ArrayLike, BoolVector, Indices, Matrix, Vector
+from liegroups.formulas.batch_algebra import cross
 
 from ...functions.enclosures.box import TangentBox
 from ...functions.enclosures.interval import lengths
@@ -88,7 +89,7 @@ class Screws(NamedTuple):
         w: Matrix = found.angular[0, columns]
         v: Matrix = found.linear[0, columns]
         p = found.position[0]
-        feet = _cross(w, v)  # of b on the axes, from b
+        feet = cross(w, v)  # of b on the axes, from b
         turn, slide = lengths(w), lengths(v)
         turning = turn > 0.5
         pitched = np.abs((w * v).sum(axis=1)) > OF_BATCH * (1.0 + slide)
@@ -186,8 +187,8 @@ class HalfLoop(NamedTuple):
         ends = self.things @ turn.transpose(0, 2, 1) + self.points[:, None] * p[:, None]
         w, turns = axes[:, :, None], self.turning[:, None, None]
         slides = w * self.points[:, None]
-        slopes = np.where(turns, _cross(w, ends[:, None] - self.points[:, None] * origins[:, :, None]), slides)
-        bends = np.where(turns, _cross(w, slopes), 0.0)
+        slopes = np.where(turns, cross(w, ends[:, None] - self.points[:, None] * origins[:, :, None]), slides)
+        bends = np.where(turns, cross(w, slopes), 0.0)
 
         r, size = radius[:, self.columns], lengths(slopes)
         angles = np.where(self.turning, r, 0.0)
@@ -197,7 +198,7 @@ class HalfLoop(NamedTuple):
         late = (0.5 * before * before + 0.5 * before * angles) * r
         finer = (late[:, :, None] * size).sum(axis=1)
         earlier, later = self.pairs
-        crosses = np.where(turns[earlier], _cross(w[:, earlier], slopes[:, later]), 0.0)
+        crosses = np.where(turns[earlier], cross(w[:, earlier], slopes[:, later]), 0.0)
         behind = steps.sum(axis=1, keepdims=True) - np.cumsum(steps, axis=1)
         shares = steps + _chord(angles)[:, :, None] * np.maximum(behind, 0.0)
         return Moved(ends, slopes, bends, steps, shares, rest, finer, crosses)
@@ -260,11 +261,6 @@ def _pairs(count: int) -> Indices:
 
 def _chord(angle: Matrix) -> Matrix:
     return 2.0 * np.sin(0.5 * np.minimum(angle, np.pi))
-
-
-def _cross(a: Matrix, b: Matrix) -> Matrix:
-    x, y, z = (a[..., i] * b[..., j] - a[..., j] * b[..., i] for i, j in ((1, 2), (2, 0), (0, 1)))
-    return np.stack([x, y, z], axis=-1)
 
 
 def _with_third_axis(z: Vector) -> Matrix:

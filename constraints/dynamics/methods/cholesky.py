@@ -49,6 +49,11 @@ def lacks_mass(H: Matrix) -> bool:
     return bool(diagonal) and not min(diagonal) > NO_MASS * max(diagonal)
 
 
+def heaviest_of(H: Matrix) -> float:
+    """The largest diagonal entry of an inertia; 0 of none."""
+    return float(H.diagonal().max(initial=0.0))
+
+
 def is_light(K: Matrix, heaviest: float) -> bool:
     """Whether a pivot of the inertia of free motions may be rounding, beside the heaviest of all coordinates."""
     L, failed = _potrf(K, lower=1)

@@ -23,11 +23,11 @@ import numpy as np
 
 from liegroups.arrays import BoolVector, Matrix, Vector
 
-from ...dynamics.methods.status import DynamicsStatus
 from ...linear_algebra import RANK_TOLERANCE, numerical_rank
-from .cholesky import NO_MASS, by_cholesky
+from .cholesky import NO_MASS, by_cholesky, heaviest_of
 from .row_space import Independent, RowSpace, in_balance
 from .saddle_point import Solution, bases_of, solved, unsolved
+from .status import DynamicsStatus
 
 NO_DRIVE = 1e-8
 """Columns of actuators below this part of the longest one drive nothing."""
@@ -93,7 +93,7 @@ def solve_inverse(
     Hz, cz = N.T @ H @ N, N.T @ (c - H @ start)
     wanted = _nearest(H, Hz, N, target - start)
     driven, left = _directions(N, B)
-    z = _least(Hz, cz, left, wanted, np.diagonal(H) @ (N @ left) ** 2, _largest(H))
+    z = _least(Hz, cz, left, wanted, np.diagonal(H) @ (N @ left) ** 2, heaviest_of(H))
     surplus = na - driven.shape[1]
     if z is None:
         free = N @ left @ _massless(left.T @ Hz @ left, H)
@@ -146,7 +146,7 @@ def _nearest(H: Matrix, Hz: Matrix, N: Matrix, wanted: Vector) -> Vector:
     step = by_cholesky(Hz, pull)
     if step is None:
         values, vectors = np.linalg.eigh(Hz)
-        heavy = values > NO_MASS * max(values[-1], _largest(H))
+        heavy = values > NO_MASS * max(values[-1], heaviest_of(H))
         step = vectors[:, heavy] @ ((vectors[:, heavy].T @ pull) / values[heavy])
     return z + step
 
@@ -190,9 +190,5 @@ def _least_norm(A: Matrix, b: Vector) -> Vector:
 def _massless(K: Matrix, H: Matrix) -> Matrix:
     """Motions of which K is the inertia that have none, at least the lightest."""
     values, vectors = np.linalg.eigh(K)
-    light = values <= NO_MASS * max(values[-1], _largest(H))
+    light = values <= NO_MASS * max(values[-1], heaviest_of(H))
     return vectors[:, light] if light.any() else vectors[:, :1]
-
-
-def _largest(H: Matrix) -> float:
-    return float(np.diagonal(H).max(initial=0.0))

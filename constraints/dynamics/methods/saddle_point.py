@@ -18,14 +18,13 @@ import numpy as np
 from liegroups.arrays import Matrix, Vector
 from liegroups.frozen import read_only
 
-from ...dynamics.methods.status import DynamicsStatus
 from ...errors import OptionError, SizeError
 from ...linear_algebra import RANK_TOLERANCE, is_finite
-from .cholesky import NO_MASS, by_blocks, corrected, is_light, lacks_mass
+from .cholesky import NO_MASS, by_blocks, corrected, heaviest_of, is_light, lacks_mass
 from .dense import DEFINITE, GRAM, SQUARE
 from .matrices import fitting, own_bases
 from .row_space import Independent, RowSpace, in_balance
-from .status import Factorisation
+from .status import DynamicsStatus, Factorisation
 from .tree_sparsity import TreeSparsity, no_sparsity
 
 NO_MOTION: Matrix = read_only(np.zeros((0, 0)))
@@ -183,10 +182,10 @@ def solve_null_space(
         a: Vector = Y @ np.linalg.solve(square, rows.wanted)
         if Z.shape[1]:
             K, right = Z.T @ A @ Z, Z.T @ (push - A @ a)
-            z = None if is_light(K, _largest(A)) else DEFINITE[factorisation](K, right)
+            z = None if is_light(K, heaviest_of(A)) else DEFINITE[factorisation](K, right)
             if z is None:
                 values, vectors = np.linalg.eigh(K)
-                free = scale[:, None] * (Z @ vectors[:, values <= NO_MASS * max(values[-1], _largest(A))])
+                free = scale[:, None] * (Z @ vectors[:, values <= NO_MASS * max(values[-1], heaviest_of(A))])
                 if free.shape[1]:
                     return unsolved(space, DynamicsStatus.SINGULAR_SYSTEM, len(c), np.linalg.qr(free)[0])
                 z = np.linalg.solve(K, right)
@@ -255,7 +254,3 @@ def _massless(H: Matrix, B: Matrix, scale: Vector) -> Matrix:
     values, vectors = np.linalg.eigh(Z.T @ (H * scale * scale[:, None]) @ Z)
     free = scale[:, None] * (Z @ vectors[:, values <= NO_MASS * max(values[-1], 1.0)])
     return np.linalg.qr(free)[0] if free.shape[1] else free
-
-
-def _largest(H: Matrix) -> float:
-    return float(np.diagonal(H).max(initial=0.0))

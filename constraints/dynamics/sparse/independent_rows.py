@@ -11,9 +11,9 @@ from scipy.sparse import csc_matrix
 from scipy.sparse.linalg import splu
 
 from liegroups.arrays import BoolVector, Indices, Matrix, Vector
+from liegroups.formulas.batch_algebra import cross
 
 from ...linear_algebra import LEAST_ROW, RANK_TOLERANCE, numerical_rank, pivots
-from .many_vectors import crossed
 
 
 class Paths(NamedTuple):
@@ -41,7 +41,7 @@ class Paths(NamedTuple):
         """
         own, at, back = D[self.rows], p[self.which], R[self.which].transpose(0, 2, 1)
         columns = J.T[self.columns]  # (k, c, 6)
-        linear = columns[:, :, :3] + crossed(columns[:, :, 3:], at[:, None, :])
+        linear = columns[:, :, :3] + cross(columns[:, :, 3:], at[:, None, :])
         seen = own[:, :, :3] @ (back @ linear.transpose(0, 2, 1))
         seen += own[:, :, 3:] @ (back @ columns[:, :, 3:].transpose(0, 2, 1))
         seen *= self.signs[:, None, :]

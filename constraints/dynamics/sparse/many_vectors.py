@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from liegroups.arrays import Matrix, Vector
+from liegroups.formulas.batch_algebra import cross
 from liegroups.formulas.second_order import log_coefficients
 
 FAR_TURN = 3.0
@@ -24,14 +25,6 @@ def turned_back(R: Matrix, x: Vector) -> Vector:
 def turned_rows(rows: Matrix, actions: Matrix) -> Matrix:
     """Rows (k, n) times matrices (k, n, n), by entry."""
     return np.matmul(rows[:, None, :], actions)[:, 0]
-
-
-def crossed(a: Vector, b: Vector) -> Vector:
-    """Cross products along the last axis."""
-    out = np.empty(np.broadcast_shapes(a.shape, b.shape))
-    for i, j, k in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
-        out[..., i] = a[..., j] * b[..., k] - a[..., k] * b[..., j]
-    return out
 
 
 def skews(p: Vector) -> Matrix:
@@ -85,7 +78,7 @@ def pose_logs(R: Matrix, p: Vector, twist: Vector, acceleration: Vector) -> tupl
     w = rotation_vectors(R)
     k, k1, k2 = np.array([log_coefficients(t) for t in (w * w).sum(1).tolist()]).reshape(-1, 3).T
     W = skews(w)
-    v = p - 0.5 * crossed(w, p) + k[:, None] * turned(W, crossed(w, p))
+    v = p - 0.5 * cross(w, p) + k[:, None] * turned(W, cross(w, p))
     r = np.concatenate([v, w], 1)
     A = brackets(r)
     twice = A @ A

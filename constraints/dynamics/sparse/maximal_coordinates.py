@@ -25,11 +25,12 @@ from scipy.sparse.csgraph import structural_rank
 from scipy.sparse.linalg import splu
 
 from liegroups.arrays import BoolVector, Indices, Matrix, Vector
+from liegroups.formulas.batch_algebra import cross
 
 from ...robot.model.joints import type_name
 from ...robot.model.pinocchio import Model, pin
 from ...robot.posture import Kinematics
-from .many_vectors import crossed, inverse_actions, skews, turned, turned_back, turned_rows
+from .many_vectors import inverse_actions, skews, turned, turned_back, turned_rows
 from .relative_rows import RelativeMotions
 
 MOVING_SUBSPACES = ("SphericalZYX", "Universal", "Ellipsoid", "Composite")
@@ -122,8 +123,8 @@ def seen_at(bodies: Bodies, predecessors: Ends, successors: Ends) -> SeenClosure
     twist = successors.seen(twists) - carried
     acceleration = successors.seen(accelerations) - turned(actions, predecessors.seen(accelerations))
     v, w, u, o = twist[:, :3], twist[:, 3:], carried[:, :3], carried[:, 3:]
-    acceleration[:, :3] += crossed(w, u) + crossed(v, o)
-    acceleration[:, 3:] += crossed(w, o)
+    acceleration[:, :3] += cross(w, u) + cross(v, o)
+    acceleration[:, 3:] += cross(w, o)
     return SeenClosures(RelativeMotions(rotation, translation, twist, acceleration), actions, Rb, pb)
 
 
@@ -238,7 +239,7 @@ class MaximalSystem:
         joints = self._column_joint[self._moving] + 1
         R, p = bodies.matrices("R")[joints], bodies.vectors("p")[joints]
         columns = J.T[self._moving]
-        S[self._moving, :3] = turned_back(R, columns[:, :3] + crossed(columns[:, 3:], p))
+        S[self._moving, :3] = turned_back(R, columns[:, :3] + cross(columns[:, 3:], p))
         S[self._moving, 3:] = turned_back(R, columns[:, 3:])
         return S
 

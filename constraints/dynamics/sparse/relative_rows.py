@@ -9,12 +9,13 @@ from typing import Any, NamedTuple, final
 import numpy as np
 
 from liegroups.arrays import Indices, Matrix, Vector
+from liegroups.formulas.batch_algebra import cross
 from liegroups.unit_vectors import NEAR_HALF_TURN
 
 from ...loops.hinges.pose_map import LogPose, PoseMap, Rod, Split
 from ...loops.hinges.rotation_rows import Swing, Turn
 from ...robot.model.pinocchio import pin
-from .many_vectors import FAR_TURN, crossed, pose_logs, turned, turned_back
+from .many_vectors import FAR_TURN, pose_logs, turned, turned_back
 
 
 class RelativeMotions(NamedTuple):
@@ -172,8 +173,8 @@ class _Pins(RowsOfAKind):
         """The formulas of `Swing`."""
         a, b, R, B = self._a, self._b, at.rotation, self._across
         w, alpha = at.twist[:, 3:], at.acceleration[:, 3:]
-        moved = crossed(w, b)
-        d, d1, d2 = turned(R, b), turned(R, moved), turned(R, crossed(alpha, b) + crossed(w, moved))
+        moved = cross(w, b)
+        d, d1, d2 = turned(R, b), turned(R, moved), turned(R, cross(alpha, b) + cross(w, moved))
         c, c1, c2 = ((a * x).sum(1)[:, None] for x in (d, d1, d2))
         x, x1, x2 = turned(B, d), turned(B, d1), turned(B, d2)
         k, k1, k2 = unit_logs(c)
@@ -184,7 +185,7 @@ class _Pins(RowsOfAKind):
             along = np.where(s > 1e-12, x[back] / np.maximum(s, 1e-12), [1.0, 0.0])
             value[back] = (np.pi - np.arcsin(np.minimum(s, 1.0))) * along
         G = (k[:, :, None] * B + (k1 * x)[:, :, None] * a[:, None, :]) @ R
-        slope = crossed(np.broadcast_to(b[:, None, :], G.shape), G)
+        slope = cross(np.broadcast_to(b[:, None, :], G.shape), G)
         return value, slope, k * x2 + 2.0 * k1 * c1 * x1 + (k2 * c1 * c1 + k1 * c2) * x
 
 
@@ -252,7 +253,7 @@ def turns_far(R: Matrix) -> bool:
 
 def _change(at: RelativeMotions) -> Vector:
     """Classical accelerations of the origins, in the axes of the successors."""
-    return at.acceleration[:, :3] + crossed(at.twist[:, 3:], at.twist[:, :3])
+    return at.acceleration[:, :3] + cross(at.twist[:, 3:], at.twist[:, :3])
 
 
 _TERMS = np.cumprod([1.0, *((n + 1.0) / (n + 1.5) * 0.5 for n in range(14))])
