@@ -114,9 +114,7 @@ class Layout:
             DuplicateNameError: two factors have the same name.
         """
         labels = _distinct([space.name for space in spaces]) if names is None else list(names)
-        for i, label in enumerate(labels):
-            if label in labels[:i]:
-                raise DuplicateNameError("factor", label)
+        DuplicateNameError.refuse(labels, "factor")
         q = v = 0
         atoms: list[Atom] = []
         factors: list[Factor] = []

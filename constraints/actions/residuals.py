@@ -84,12 +84,10 @@ class Residuals:
     """
 
     def __init__(self, stage: StageSpace, terms: Sequence[Term], kind: type[Term], word: str) -> None:
-        labels: list[str] = []
         for i, term in enumerate(terms):
             expect(term, kind, f"{word} {i} of an action")
-            if term.label in labels:
-                raise DuplicateNameError(f"{word} of an action", term.label)
-            labels.append(term.label)
+        labels = [term.label for term in terms]
+        DuplicateNameError.refuse(labels, f"{word} of an action")
         functions = tuple(stage.lift(term.function) for term in terms)
         self._stage, self.functions = stage, functions
         self._references = [

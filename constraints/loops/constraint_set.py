@@ -105,10 +105,7 @@ class ConstraintSet:
             expect(owner, RowOwner, f"constraint {i} of a set", "a closure, a contact or a constraint")
         check_unique(constraints)
         self.stack = Stack([on_space(owner, robot.space) for owner in constraints])
-        names = self.stack.names
-        for i, name in enumerate(names):
-            if name in names[:i]:
-                raise DuplicateNameError("constraint of the set", name)
+        DuplicateNameError.refuse(self.stack.names, "constraint of the set")
         self._switch(np.ones(len(constraints), dtype=np.bool_))
         self._stabilise((Baumgarte(),) * len(constraints))
         self.rounding = as_rank_tolerance(rounding, "rounding of a constraint set")
@@ -128,7 +125,7 @@ class ConstraintSet:
         keys = [self.stack.index(which) for which in stabilisations]
         twice = next((i for k, i in enumerate(keys) if i in keys[:k]), None)
         if twice is not None:
-            raise OptionError(f"stabilisation of '{names[twice]}': it is given twice, under two keys")
+            raise OptionError(f"stabilisation of '{self.stack.names[twice]}': it is given twice, under two keys")
         for which, gains in stabilisations.items():
             self._stabilise(self.stabilised(gains, which).baumgarte)
 

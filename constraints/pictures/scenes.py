@@ -172,7 +172,7 @@ class DrawnScene:
         for frame, shape in self.shapes:
             self._draw_shape(ax, frame, shape, q, alpha)
         shut = self._draw_closures(ax, q, alpha, colour)
-        pen = Pen(ax, self.view, SIZE * self.region.width, alpha)
+        pen = self._pen(ax, alpha)
         own = [colour or self.colours[part] if joint else GROUND for joint, part in enumerate(self.parts)]
         solid = bodies(self.robot, q, self.pairs, self.tips, self.region.width)
         for joint, faces in solid.items():
@@ -240,13 +240,10 @@ class DrawnScene:
         if frame.joint and shape.kind == "Box":
             oMs = self.placed(frame, shape, q)
             faces = lid(shape) @ oMs.rotation.T + oMs.translation
-            style: Any = {"facecolor": colour, "alpha": 0.4 * alpha, "linewidth": 0.0}
-            if self.view.flat:
-                polygons: Any = importlib.import_module("matplotlib.collections").PolyCollection
-                ax.add_collection(polygons([self.view.seen(face).T for face in faces], **style))
-            else:
-                solids: Any = importlib.import_module("mpl_toolkits.mplot3d.art3d").Poly3DCollection
-                ax.add_collection3d(solids(faces, **style))
+            self._pen(ax, alpha).fill([*faces], colour, "none", 0.4 * alpha, 1.0)
+
+    def _pen(self, ax: Any, alpha: float) -> Pen:
+        return Pen(ax, self.view, SIZE * self.region.width, alpha)
 
     def _wires(self, frame: Frame, shape: Shape, q: Vector) -> list[Matrix]:
         """Lines of a shape in the world."""

@@ -14,6 +14,7 @@ from liegroups.arrays import Matrix, TangentLike, Vector
 from ..dynamics.laws.external_force import Force, as_external, generalised
 from ..dynamics.methods.cholesky import EVEN
 from ..loops.mobility import CLOSED
+from .coordinates import MinimalCoordinates
 from .state import ClosedState
 
 AGREED = CLOSED
@@ -201,14 +202,15 @@ def independent_acceleration(state: ClosedState, given: TangentLike | None) -> V
 
 def driven_acceleration(state: ClosedState, given: TangentLike | None) -> Vector:
     """Accelerations of the driven coordinates (nc,), from what a user gave or from their targets, else zero."""
-    coordinates = state.coordinates
-    driven = coordinates.partition.driven
     if given is not None:
-        return coordinates.driven_part(given, "acceleration of the driven coordinates")
-    if not coordinates.targets:
-        return np.zeros(driven.size)
+        return state.coordinates.driven_part(given, "acceleration of the driven coordinates")
+    return target_accelerations(state.coordinates, state.t)
+
+
+def target_accelerations(coordinates: MinimalCoordinates, t: float) -> Vector:
+    """Accelerations of the driven coordinates (nc,) from their targets, else zero."""
     robot = coordinates.constraint_set.robot
     whole = np.zeros(robot.nv)
     for joint, target in coordinates.targets.items():
-        whole[robot.velocity_slice_of(joint)] = target.acceleration_at(state.t, robot.segments(joint).space)
-    return whole[driven]
+        whole[robot.velocity_slice_of(joint)] = target.acceleration_at(t, robot.segments(joint).space)
+    return whole[coordinates.partition.driven]

@@ -77,6 +77,15 @@ def columns_of(robot: Robot, wished: Any, what: str) -> list[int]:
     return list(dict.fromkeys(columns))
 
 
+def places_of(robot: Robot, independent: Indices, wished: Any, what: str) -> Indices:
+    """Places among the independent coordinates (n,) of some of them, or an error for one that is none."""
+    columns, u = columns_of(robot, wished, what), independent.tolist()
+    if not set(columns) <= set(u):
+        names = ", ".join(named(coordinate_names(robot), independent))
+        raise OptionError(f"{what}: {wished} is not independent; the independent ones are: {names}")
+    return np.array([u.index(column) for column in columns], dtype=np.intp)
+
+
 def driven_columns(robot: Robot, driven: Any) -> tuple[BoolVector, dict[str, Target]]:
     """Mask (nv,) of the driven columns, and the motions in time of those that have one.
 

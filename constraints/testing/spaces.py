@@ -14,9 +14,10 @@ from typing import Any
 import numpy as np
 
 from liegroups import SE3, SO3, ConstraintError, ProductSpace, Rn, Space
-from liegroups.arrays import BoolVector, Vector
+from liegroups.arrays import Vector
 from liegroups.frozen import read_only
 from liegroups.space import as_space
+from liegroups.unit_blocks import plain_entries
 
 from ..linear_algebra import largest
 from .failure import CheckFailed, copies_of, require, within
@@ -96,20 +97,13 @@ def _samples(space: Space, rng: np.random.Generator, count: int) -> Iterator[_Sa
         inside = np.isfinite(np.concatenate((q, p, r, v))).all() and _apart(space, q, space.exp(space.log(q))) < 0.1
         mend = "the numbers of a group outside unit blocks are free: store a scale as its logarithm, or maps.difference"
         require("random points are points of the group, and are reached by exp", bool(inside), mend, q=q, v=v, p=p)
-        plain = ~_in_unit_blocks(space)
+        plain = plain_entries(space.nq, space.unit_blocks)
         bound = largest((space.exp(space.log(q)) - q)[plain]) / (1.0 + largest(q))
         words = "random points are those that exp reaches, number by number"
         require(words, bound < 0.1, "unit_blocks of the Layout, where numbers of a point depend on each other", q=q)
         for array in (q, p, r, v):
             read_only(array)  # a map that writes to its arguments fails here
         yield _Sample(q, p, r, v)
-
-
-def _in_unit_blocks(space: Space) -> BoolVector:
-    inside = np.zeros(space.nq, dtype=np.bool_)
-    for block in space.unit_blocks:
-        inside[block] = True
-    return inside
 
 
 def _apart(space: Space, a: Vector, b: Vector) -> float:
@@ -314,7 +308,7 @@ def _check_twins(space: Space, samples: list[_Sample], tolerance: float) -> None
 def _check_random(space: Space, rng: np.random.Generator) -> None:
     lower, upper = np.full(space.nq, -0.5), np.full(space.nq, 3.0)
     lower[::3], upper[1::3] = -np.inf, np.inf
-    plain = ~_in_unit_blocks(space)
+    plain = plain_entries(space.nq, space.unit_blocks)
     points = space.random(rng, lower, upper, size=50)
     require("random has one row per point", points.shape == (50, space.nq), "random", shape=points.shape)
     for q in points:

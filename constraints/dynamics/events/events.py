@@ -292,10 +292,8 @@ def as_events(events: Sequence[Event] | Event) -> tuple[Event, ...]:
     named: list[Event] = []
     for i, event in enumerate(given):
         expect(event, Event, f"event {i} of a motion", "an Event(function)")
-        own = replace(event, name=event.name or f"event {i}")
-        if own.name in [other.name for other in named]:
-            raise DuplicateNameError("event of the motion", own.name)
-        named.append(own)
+        named.append(replace(event, name=event.name or f"event {i}"))
+    DuplicateNameError.refuse([event.name for event in named], "event of the motion")
     return tuple(named)
 
 

@@ -156,9 +156,9 @@ class ConstraintGraphFactory:
         for part in (*self.grippers, *things, *self.floors):
             self.robot.frame(part.frame)
         handles = [handle.name for thing in self.objects for handle in thing.handles]
-        _unique([gripper.name for gripper in self.grippers], "gripper")
-        _unique([thing.name for thing in self.objects], "object")
-        _unique(handles, "handle")
+        grippers, objects = ([each.name for each in every] for every in (self.grippers, self.objects))
+        for kind, names in (("gripper", grippers), ("object", objects), ("handle", handles)):
+            DuplicateNameError.refuse(names, f"{kind} of a graph factory")
         placed: dict[int, str] = {}
         for thing in self.objects:
             if placed.setdefault(thing.joint, thing.name) != thing.name:
@@ -172,7 +172,7 @@ class ConstraintGraphFactory:
         asked = self._questions()
         if asked:
             _log.warning("graph factory %r: %s", self.name, shown(asked))
-        check_rules(self.rules, [gripper.name for gripper in self.grippers], handles)
+        check_rules(self.rules, grippers, handles)
 
     def _say_which_look_wrong(self) -> None:
         """A warning for each floor that looks down, and each surface of an object that looks into it."""
@@ -292,12 +292,6 @@ def _one_more(held: GraspSet, grippers: int, handles: int) -> list[tuple[int, in
 def _priority(held: GraspSet) -> int:
     """Higher the more is held: 0, 1, 3, 6, ..."""
     return len(held) * (len(held) + 1) // 2
-
-
-def _unique(names: list[str], kind: str) -> None:
-    for i, name in enumerate(names):
-        if name in names[:i]:
-            raise DuplicateNameError(f"{kind} of a graph factory", name)
 
 
 def _refuse_what_is_no_pair(name: str, pair: Any) -> None:

@@ -23,6 +23,7 @@ from ..configurations import plot_configurations
 from ..figures import new_figure, save_figure
 from ..views import NAMES, USUAL, Wanted
 from .camera import NoCameraError, Picture, Shot, photographs
+from .film import thinned
 from .films import film_of
 from .stage import Stage
 from .view import View, in_browser
@@ -101,7 +102,7 @@ def render(
     drawn = in_browser(drawing)
     look = _look(view)
     film = film_of(what, q, shapes=drawn.shapes, labels=labels)
-    steps = np.unique(np.linspace(0, len(film) - 1, min(n, len(film))).round().astype(int)).tolist()
+    steps = thinned(len(film), n)
     titles = [film.label(i) for i in steps]
     try:
         with View(replace(film, labels=()), drawn) as page:

@@ -21,7 +21,7 @@ from ...robot.frame_table import FrameKind
 from ...words import first_names
 from ..robots import ends_of
 from ..views import Region
-from .film import Film
+from .film import Film, thinned
 from .meshes import Meshes, at, between
 from .sticks import StickEnds, Sticks, sticks_of
 
@@ -275,8 +275,7 @@ class Stage:
     def all_points(self) -> Matrix:
         """The same at some of the configurations."""
         film = self._film
-        some = np.unique(np.linspace(0, len(film) - 1, min(len(film), SAMPLED)).round().astype(int))
-        return np.vstack([self._points(film.configurations[i]) for i in some])
+        return np.vstack([self._points(film.configurations[i]) for i in thinned(len(film), SAMPLED)])
 
     def look(self) -> Vector:
         """Direction to the camera: in front of what is flat, above the side of everything else."""

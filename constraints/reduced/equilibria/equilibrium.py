@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, final
 
@@ -33,7 +34,7 @@ from ...words import counted, first_names
 from ..closing import ReducedStatus, driven_at
 from ..coordinates import MinimalCoordinates
 from ..state import ClosedState
-from ..wishes import Wished, columns_of
+from ..wishes import Wished, places_of
 from .balance import ForceBalance, Given, Scalars, SearchPoint, Unknown
 from .equilibrium_search import EquilibriumSearch, search
 from .kept_motion import EquilibriumKind, KeptMotion, check_driven, kept_acceleration, kept_sides, kept_speeds
@@ -268,8 +269,9 @@ def equilibrium(
     exchanged = as_mapping(exchange or {}, "exchanged unknowns", "coordinate -> Unknown")
     more = tuple(how.extra)
     scalars = _scalars([*exchanged.values(), *more])
-    left = _places(coordinates, ignore, "ignored coordinates")
-    held = np.concatenate([_places(coordinates, [name], "exchanged coordinate") for name in exchanged] or [left[:0]])
+    places = partial(places_of, coordinates.constraint_set.robot, coordinates.partition.independent)
+    left = places(ignore, "ignored coordinates")
+    held = np.concatenate([places([name], "exchanged coordinate") for name in exchanged] or [left[:0]])
     _check_exchanged(coordinates, exchanged, held, left)
     everything = np.arange(coordinates.partition.independent.size)
     balanced = np.setdiff1d(everything, left)
@@ -329,26 +331,10 @@ def _searched(
 
 def _scalars(given: list[Any]) -> tuple[Unknown, ...]:
     """Unknown scalars with names of their own."""
-    names: set[str] = set()
     for unknown in given:
-        name = expect(unknown, Unknown, "unknown of an equilibrium", "an Unknown(name, start)").name
-        if name in names:
-            raise DuplicateNameError("unknown", name)
-        names.add(name)
+        expect(unknown, Unknown, "unknown of an equilibrium", "an Unknown(name, start)")
+    DuplicateNameError.refuse([unknown.name for unknown in given], "unknown")
     return tuple(given)
-
-
-def _places(coordinates: MinimalCoordinates, wished: Any, what: str) -> Indices:
-    """Places in u of some coordinates, or an error for one that is not independent."""
-    u = coordinates.partition.independent.tolist()
-    places: list[int] = []
-    for column in columns_of(coordinates.constraint_set.robot, wished, what):
-        if column not in u:
-            raise OptionError(
-                f"{what}: {wished} is not independent; the independent ones are: {', '.join(coordinates.independent)}"
-            )
-        places.append(u.index(column))
-    return np.array(places, dtype=np.intp)
 
 
 def _check_exchanged(

@@ -20,6 +20,7 @@ from ...loops.open_mechanism import OpenMechanismError
 from ...rows.right_hand_side import RightHandSide
 from ..closing import driven_at
 from ..coordinates import MinimalCoordinates
+from ..system import target_accelerations
 from .balance import Scalars
 
 
@@ -103,11 +104,7 @@ def kept_acceleration(coordinates: MinimalCoordinates, kept: KeptMotion, t: floa
     """Accelerations of the driven coordinates: as given, or those of their targets where they are kept."""
     if kept.driven_acceleration is not None or kept.what is not EquilibriumKind.MOVING:
         return kept.driven_acceleration
-    robot = coordinates.constraint_set.robot
-    whole = np.zeros(robot.nv)
-    for joint, target in coordinates.targets.items():
-        whole[robot.velocity_slice_of(joint)] = target.acceleration_at(t, robot.segments(joint).space)
-    return whole[coordinates.partition.driven]
+    return target_accelerations(coordinates, t)
 
 
 def check_driven(coordinates: MinimalCoordinates, q: Vector, t: float) -> None:

@@ -22,7 +22,7 @@ from ...linear_algebra import largest
 from ...solvers.result import Result
 from ..state import ClosedState
 from ..system import motion_matrix
-from ..wishes import Wished, columns_of
+from ..wishes import Wished, places_of
 from .idle_unknowns import idle_in
 from .linearisation import Linearisation
 from .prescribed import closed_beside, negligible
@@ -294,7 +294,9 @@ def modes(
     """
     expect(linearisation, Linearisation, "linearised motion", "a Linearisation")
     coordinates = linearisation.state.coordinates
-    held = _held(linearisation, ignored)
+    coordinates = linearisation.state.coordinates
+    independent = coordinates.partition.independent
+    held = places_of(coordinates.constraint_set.robot, independent, ignored, "ignored coordinates")
     limit, anyhow = as_tolerance(tolerance, "tolerance of an equilibrium"), as_flag(at_any_state, "at_any_state")
     kept = np.setdiff1d(np.arange(len(linearisation.mass)), held)
     missing = largest(linearisation.residual[kept])
@@ -367,21 +369,6 @@ def _shaped(state: ClosedState, root: Root, T: Matrix, idle: str = "") -> Mode:
 def _kind(s: complex) -> ModeClass:
     words = "COMPLEX" if s.imag else "REAL"
     return ModeClass[f"{words}_{'GROWING' if s.real > 0.0 else 'DECAYING' if s.real < 0.0 else 'NEUTRAL'}"]
-
-
-def _held(linear: Linearisation, ignored: Wished) -> Indices:
-    """Places in u of the coordinates that are held."""
-    coordinates = linear.state.coordinates
-    u = coordinates.partition.independent.tolist()
-    places: list[int] = []
-    for column in columns_of(coordinates.constraint_set.robot, ignored, "ignored coordinates"):
-        if column not in u:
-            names = ", ".join(coordinates.independent)
-            raise OptionError(
-                f"ignored coordinates: {ignored} are not all independent; the independent ones are: {names}"
-            )
-        places.append(u.index(column))
-    return np.array(places, dtype=np.intp)
 
 
 def _numbers(mode: Mode) -> str:
