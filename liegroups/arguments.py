@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from math import isfinite
 from operator import index
 from os import PathLike, fspath
@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .arrays import FLOAT64, BoolVector, Vector
-from .errors import DtypeError, NotFiniteError, SizeError, WrongObjectError
+from .errors import DtypeError, DuplicateNameError, NotFiniteError, SizeError, WrongObjectError
 
 _K = TypeVar("_K")
 _T = TypeVar("_T")
@@ -359,3 +359,10 @@ def as_mapping(candidate: Mapping[_K, _T], what: str, entries: str) -> Mapping[_
     """
     expect(candidate, Mapping, what, f"a mapping {entries}")
     return candidate
+
+
+def refuse_repeated(names: Sequence[str], kind: str) -> None:
+    """Refuse names of which one stood before; `kind` is what is named."""
+    for i, name in enumerate(names):
+        if name in names[:i]:
+            raise DuplicateNameError(kind, name)

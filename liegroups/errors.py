@@ -171,13 +171,6 @@ class DuplicateNameError(ConstraintError):
         super().__init__(f"more than one {kind} is named {name!r}")
         self.kind, self.name = kind, name
 
-    @staticmethod
-    def refuse(names: Sequence[str], kind: str) -> None:
-        """Raise it for the first of some names that stood before."""
-        for i, name in enumerate(names):
-            if name in names[:i]:
-                raise DuplicateNameError(kind, name)
-
 
 class WrongObjectError(ConstraintError):
     """An argument has the wrong type: `expected` and `received` describe the types.

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
+from .arguments import refuse_repeated
 from .arrays import Indices, Matrix, Vector
-from .errors import DuplicateNameError
 from .frozen import read_only
 
 if TYPE_CHECKING:
@@ -114,7 +114,7 @@ class Layout:
             DuplicateNameError: two factors have the same name.
         """
         labels = _distinct([space.name for space in spaces]) if names is None else list(names)
-        DuplicateNameError.refuse(labels, "factor")
+        refuse_repeated(labels, "factor")
         q = v = 0
         atoms: list[Atom] = []
         factors: list[Factor] = []

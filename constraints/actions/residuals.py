@@ -8,10 +8,9 @@ from typing import Any, NamedTuple, final
 
 import numpy as np
 
-from liegroups.arguments import expect
+from liegroups.arguments import expect, refuse_repeated
 from liegroups.arrays import Indices, Matrix, Vector
 
-from ..errors import DuplicateNameError
 from ..functions.function import Function
 from ..point import place
 from ..workspace import Pool, Workspace
@@ -87,7 +86,7 @@ class Residuals:
         for i, term in enumerate(terms):
             expect(term, kind, f"{word} {i} of an action")
         labels = [term.label for term in terms]
-        DuplicateNameError.refuse(labels, f"{word} of an action")
+        refuse_repeated(labels, f"{word} of an action")
         functions = tuple(stage.lift(term.function) for term in terms)
         self._stage, self.functions = stage, functions
         self._references = [

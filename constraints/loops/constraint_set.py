@@ -9,11 +9,11 @@ from typing import Any, Self, final
 
 import numpy as np
 
-from liegroups.arguments import as_tuple, expect
+from liegroups.arguments import as_tuple, expect, refuse_repeated
 from liegroups.arrays import ArrayLike, BoolVector, Indices, Matrix, TangentLike, Vector
 from liegroups.frozen import read_only, set_fields
 
-from ..errors import DuplicateNameError, EmptyProblemError, OptionError, WrongObjectError
+from ..errors import EmptyProblemError, OptionError, WrongObjectError
 from ..keywords import closed
 from ..linear_algebra import RANK_TOLERANCE, as_rank_tolerance, warn_of_threads
 from ..problem.arguments import on_space
@@ -105,7 +105,7 @@ class ConstraintSet:
             expect(owner, RowOwner, f"constraint {i} of a set", "a closure, a contact or a constraint")
         check_unique(constraints)
         self.stack = Stack([on_space(owner, robot.space) for owner in constraints])
-        DuplicateNameError.refuse(self.stack.names, "constraint of the set")
+        refuse_repeated(self.stack.names, "constraint of the set")
         self._switch(np.ones(len(constraints), dtype=np.bool_))
         self._stabilise((Baumgarte(),) * len(constraints))
         self.rounding = as_rank_tolerance(rounding, "rounding of a constraint set")

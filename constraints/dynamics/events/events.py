@@ -7,11 +7,11 @@ from copy import copy
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple, cast, final, get_args
 
-from liegroups.arguments import as_flag, as_name, as_tuple, expect, finite_number
+from liegroups.arguments import as_flag, as_name, as_tuple, expect, finite_number, refuse_repeated
 from liegroups.arrays import Vector
 from liegroups.frozen import set_fields
 
-from ...errors import DuplicateNameError, UnknownNameError, WrongObjectError
+from ...errors import UnknownNameError, WrongObjectError
 from ...loops import ConstraintSet
 from ...robot import Motion
 from ..laws.law import Law
@@ -293,7 +293,7 @@ def as_events(events: Sequence[Event] | Event) -> tuple[Event, ...]:
     for i, event in enumerate(given):
         expect(event, Event, f"event {i} of a motion", "an Event(function)")
         named.append(replace(event, name=event.name or f"event {i}"))
-    DuplicateNameError.refuse([event.name for event in named], "event of the motion")
+    refuse_repeated([event.name for event in named], "event of the motion")
     return tuple(named)
 
 

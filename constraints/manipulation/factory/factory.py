@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast, final
 
-from liegroups.arguments import as_flag, as_mapping, as_name, expect
+from liegroups.arguments import as_flag, as_mapping, as_name, expect, refuse_repeated
 from liegroups.frozen import set_fields
 
-from ...errors import DuplicateNameError, GraphError, UnknownNameError, WrongObjectError
+from ...errors import GraphError, UnknownNameError, WrongObjectError
 from ...functions.contact.contact_sides import asked_of_floor, asked_of_object
 from ...functions.contact.contact_surface import Surface, as_surfaces
 from ...paths.relative_motion import SecurityMargins
@@ -158,7 +158,7 @@ class ConstraintGraphFactory:
         handles = [handle.name for thing in self.objects for handle in thing.handles]
         grippers, objects = ([each.name for each in every] for every in (self.grippers, self.objects))
         for kind, names in (("gripper", grippers), ("object", objects), ("handle", handles)):
-            DuplicateNameError.refuse(names, f"{kind} of a graph factory")
+            refuse_repeated(names, f"{kind} of a graph factory")
         placed: dict[int, str] = {}
         for thing in self.objects:
             if placed.setdefault(thing.joint, thing.name) != thing.name:

@@ -19,9 +19,9 @@ from liegroups.arguments import (
     expect,
     finite_number,
     natural_number,
+    refuse_repeated,
 )
 from liegroups.arrays import ArrayLike, Indices, TangentLike, Vector
-from liegroups.errors import DuplicateNameError
 from liegroups.frozen import read_only_copy, set_fields
 
 from ...dynamics.laws.external_force import Force
@@ -333,7 +333,7 @@ def _scalars(given: list[Any]) -> tuple[Unknown, ...]:
     """Unknown scalars with names of their own."""
     for unknown in given:
         expect(unknown, Unknown, "unknown of an equilibrium", "an Unknown(name, start)")
-    DuplicateNameError.refuse([unknown.name for unknown in given], "unknown")
+    refuse_repeated([unknown.name for unknown in given], "unknown")
     return tuple(given)
 
 
