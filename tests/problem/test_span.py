@@ -1,20 +1,14 @@
-"""Guesses that are not made: what no configuration reaches is not tried again, and nothing else is left out."""
+"""Spans of revolute joints: what no configuration reaches is too far, and nothing else is."""
 
 from __future__ import annotations
 
 import numpy as np
 import pinocchio as pin
-import pytest
 from explicit_samples import arm_and_box
-from robots import needs_robot_data
-from scenes import factory
 
 from constraints import Implicit, Problem, Robot, Transformation, explicit_relative_pose, locked_joint
-from constraints.manipulation.targets import Search
 from constraints.problem.span import Span, spans_of
 from liegroups.arrays import Vector
-
-TAKE = "r0/gripper > box0/h0 | f"
 
 
 def grasped(robot: Robot) -> tuple[Problem, Span]:
@@ -78,29 +72,3 @@ def test_only_revolute_joints_and_whole_poses_are_judged() -> None:
     assert not spans_of(Problem(robot, [some, still]))
     given = Implicit.equal(Transformation(robot, "handle", reference="gripper"), np.full(6, 0.1))
     assert not spans_of(Problem(robot, [given, still]))
-
-
-@needs_robot_data
-@pytest.mark.parametrize("engine", ["readable", None])
-def test_targets_are_those_of_all_guesses(engine: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A box anywhere in its bounds, mostly too far away: the same targets, with fewer guesses."""
-    graph, rng = factory(surfaces=False, engine=engine).generate(), np.random.default_rng(5)
-    starts, guesses = graph.robot.random(rng, 24), graph.robot.random(rng, 24)
-    guess_again, guessed = Search.guess_again, list[str]()
-    with monkeypatch.context() as watched:
-        watched.setattr(Search, "guess_again", lambda search, by: guessed.append("again") or guess_again(search, by))
-        found = [(graph.target(TAKE, a, b), guessed.append("next"))[0] for a, b in zip(starts, guesses, strict=True)]
-    more = [len(words.split()) for words in " ".join(guessed).split("next")]
-    batch = graph.targets(TAKE, starts, guesses)
-    monkeypatch.setattr(Search, "is_hopeless", lambda *_: False)
-    every = [graph.target(TAKE, a, b) for a, b in zip(starts, guesses, strict=True)]
-    hopeless = [one.attempts == 1 and not one.success for one in found]
-    assert 6 < sum(hopeless) < 24
-    assert any(one.success for one in found)
-    assert [count for count, known in zip(more, hopeless, strict=False) if known] == [0] * sum(hopeless)
-    for one, row, other, known in zip(found, batch, every, hopeless, strict=True):
-        assert other.attempts == (graph.attempts if known else one.attempts)
-        assert row.attempts == one.attempts
-        assert one.q.tobytes() == row.q.tobytes() == other.q.tobytes()
-        assert one.success == other.success
-        assert not (known and other.success)
