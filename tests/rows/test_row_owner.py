@@ -6,6 +6,7 @@ import copy
 import pickle
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -25,7 +26,9 @@ from constraints.loops import (
     SurfaceContact,
 )
 from constraints.rows import RowOwner
-from liegroups import Rn, Segments
+from constraints.rows.row_owner import Reference
+from liegroups import SE3, Rn, Segments
+from liegroups.formulas.log_slopes import FIVE_POINTS
 
 
 def kinds(base: type) -> Iterator[type]:
@@ -119,3 +122,60 @@ def test_a_contact_has_the_rates_that_a_set_has(anchor: list[float] | None) -> N
         pose, twist, _ = contact.motion(q, v)
         np.testing.assert_allclose(pose.homogeneous, contact.pose(q).homogeneous, atol=1e-12)
         np.testing.assert_allclose(contact.constraint_matrices(q)[1] @ twist, contact.residual_rate(q, v), atol=1e-12)
+
+
+ROBOT = arm_and_box()
+STATE = ROBOT.random(np.random.default_rng(4)), *np.random.default_rng(5).normal(size=(2, ROBOT.nv))
+HAND, HOLD = lc.Position(ROBOT, "gripper"), lc.Pose(ROBOT, "gripper", reference="handle")
+PLACE, AWAY = HAND.value(STATE[0]), np.array([0.1, -0.1, 0.2])
+UNITS = [1.0, 2.0, 3.0, 0.5, 1.0, 2.0]
+HELD = lc.explicit_relative_pose(ROBOT, "gripper", "handle")
+AXIS = HELD.measured.value(STATE[0])[3:] / np.linalg.norm(HELD.measured.value(STATE[0])[3:])
+
+
+def product(q: np.ndarray) -> np.ndarray:
+    return np.array([np.sin(q[0]) * q[1]])
+
+
+@pytest.mark.parametrize(
+    ("owner", "rhs", "by_formulas"),
+    [
+        (lc.Implicit.equal(HAND), PLACE + AWAY, True),
+        (lc.Implicit(HAND, scale=[2.0, 3.0, 0.5], lower=PLACE + AWAY), None, True),  # the second row holds
+        (lc.Implicit(HAND, scale=[2.0, 3.0, 0.5], upper=PLACE + AWAY), None, True),  # and here the first
+        (lc.Implicit.equal(HOLD), SE3.exp([0.2, 0.1, -0.3, 0.4, 0.2, 0.1]), True),
+        (lc.Implicit(HOLD, scale=UNITS, mask=[1, 1, 0, 1, 1, 1]), None, True),
+        (lc.Implicit(HOLD, lower=[-9, 9, 0, -4, 0, -0.1], upper=[9, 10, 0, 4, 0, 0.1]), None, True),
+        (PointContact(ROBOT, "gripper"), None, True),
+        (SurfaceContact(ROBOT, "gripper", [0.3, 0.1, 0.2, 0.0, 0.0, 0.0, 1.0]), None, True),
+        (HELD, None, True),
+        (HELD, np.r_[0.1, 0.2, 0.3, 0.5 * AXIS], True),
+        (HELD, np.r_[0.1, 0.2, 0.3, -3.0 * AXIS], False),  # whole turns are taken
+        (lc.Implicit.equal(lc.Function.from_callable(product, ROBOT.space, Rn(1), trace=False)), None, False),
+    ],
+)  # fmt: skip
+def test_slopes_of_rows_are_their_differences(owner: RowOwner, rhs: Any, by_formulas: bool) -> None:
+    """Of velocity and acceleration rows by q and v, and of forces by q, with a right-hand side that moves."""
+    (q, v, a), rng, k, n = STATE, np.random.default_rng(6), owner.group.nv, ROBOT.nv
+    reference = Reference(rhs, *(rng.normal(size=(2, k)) if rhs is not None else (None, None)))
+    y = rng.normal(size=k) * owner.rows.mask
+
+    def at(step: np.ndarray, faster: np.ndarray | float = 0.0) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        motion, J = ROBOT.at(ROBOT.space.integrate(q, step), v + faster), np.zeros((k, n))
+        rate, second = np.zeros((2, k))
+        owner.write_velocity(motion, reference, rate, J)
+        owner.write_acceleration(motion, reference, second, J)
+        return rate, second + J @ a, y @ J, J.copy()
+
+    def differences(i: int, f: Any) -> np.ndarray:
+        return np.array([sum(factor * f(step * e)[i] for step, factor in FIVE_POINTS) for e in np.eye(n)]).T
+
+    found = owner.slopes(ROBOT.at(q, v), reference, a, y)
+    counted = owner.rows.mask
+    assert found.is_exact == by_formulas
+    for mine, truth in (
+        (found.jacobian, at(np.zeros(n))[3]), (found.rate, differences(0, at)), (found.by_q, differences(1, at)),
+        (found.by_v, differences(1, lambda e: at(np.zeros(n), e))),
+    ):  # fmt: skip
+        np.testing.assert_allclose(mine[counted], truth[counted], rtol=1e-7, atol=1e-7)
+    np.testing.assert_allclose(found.force, differences(2, at), rtol=1e-7, atol=1e-7)

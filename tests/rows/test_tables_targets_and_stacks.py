@@ -364,6 +364,36 @@ def test_rows_that_need_not_hold_are_none_where_they_have_no_value(kind: str) ->
     assert stacked.rows.jacobian.tolist() == [[2.0 if kind == "fine" else 0.0]]
 
 
+@pytest.mark.parametrize(
+    ("value", "interval", "said"),
+    [
+        (lambda t: [0.3 * (t > 3e-6)], (-INF, INF), "by 0.3 at 2.5e-06 s: its velocity, a difference across the jump, "
+         "is 1.5e+04 there; give `velocity`, or restrict its interval"),
+        (lambda t: [-0.3 * (t < -3e-6)], (-INF, INF), "by 0.3 at -3.125e-06 s"),
+        (lambda t: [40.0 * (t > -3e-6) + 60.0 * (t > 3e-6)], (-INF, INF), "by 60 at 2.5e-06 s"),
+        (lambda t: [0.0, 0.01 * (t > -3e-6), 0.06 * (t > 3e-6)], (-INF, INF), "by 0.06 at 2.5e-06 s"),
+        (lambda t: [32.0 * (t > -3e-6) + 32.0 * (t > 3e-6)], (-(2.0**-17), 2.0**-17), ""),  # no part has more than half
+        (lambda t: [np.clip(t / 5e-6, 0.0, 1.0)], (-INF, INF), ""),  # a quarter of the interval is wide
+        (lambda t: [100.1 * t], (0.0, 2.0**-17), ""),
+        (lambda t: [100.0 * t], (0.0, 2.0**-17), None),
+        (lambda t: [-100.0 * t], (0.0, 2.0**-17), None),
+        (lambda t: [1e-3 * (t > 0.0)], (-INF, INF), None),
+    ],
+)  # fmt: skip
+def test_a_jump_is_told_once(value: Any, interval: Any, said: str | None, caplog: pytest.LogCaptureFixture) -> None:
+    """Where more than half of a change of more than 100 in a second is in a part of 1/32; where it is less, or none."""
+    asked = list[float]()
+    target = Target(lambda t: (asked.append(t), value(t))[1], interval=interval)
+    space = Rn(len(value(0.0)))
+    with caplog.at_level(logging.WARNING, "constraints"):
+        for _ in range(3):
+            target.velocity_at(0.0, space)
+    assert len(asked) == 3 * 2 + {None: 0, "": 3}.get(said, 1) * 5 * 3
+    messages = [record.getMessage() for record in caplog.records]
+    assert len(messages) == bool(said)
+    assert not said or messages[0].startswith(f"a Target jumps {said}")
+
+
 # Right-hand sides.
 
 
