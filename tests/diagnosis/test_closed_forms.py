@@ -216,6 +216,10 @@ def test_other_problems_are_refused_by_what_is_off() -> None:
     with pytest.raises(SensitivityError, match=r"it has a residual of 0\.1|computed dofs moved by 0\.1"):
         s.parameter(lidded, 0.2)
     np.testing.assert_allclose(s.parameter(lidded, 0.1)[:, 0], [0.0, 1.0], atol=1e-7)
+    off = 2.0**-10  # the largest residual of a solution is no other problem
+    s = sensitivity(Problem(Rn(1), [Implicit.equal(Affine([[1.0]]), [1.0])]), [1.0 + off], Options(threshold=off))
+    assert s.projection.residual == off
+    np.testing.assert_allclose(s.parameter(lambda x: Problem(Rn(1), [Implicit.equal(Affine([[1.0]]), [x])]), 1.0), 1.0)
     with pytest.raises(SensitivityError) as caught:
         Projector(Problem(Rn(1), [Implicit.equal(Affine([[0.0]]), [1.0])])).project([0.0]).sensitivity()
     assert str(caught.value).startswith("no sensitivity: the projection failed (")

@@ -304,6 +304,19 @@ def test_bounds_of_a_computed_dof_that_can_be_met_are_no_conflict() -> None:
     assert sorted(name for _, name in members(diagnosis)) == ["follows", "x", "y"]
 
 
+def test_another_branch_of_a_computed_dof_is_no_solution() -> None:
+    """y = sqrt(1 + x^2) is never -1.5, which its twin y^2 - x^2 = 1 allows."""
+    space = ProductSpace([Rn(1), Rn(1)], ["x", "y"])
+    root = Function.from_callable(lambda q: np.sqrt(1.0 + q**2), Rn(1), Rn(1), name="root")
+    twin = Function.from_callable(lambda q: [q[1] ** 2 - q[0] ** 2 - 1.0], space, Rn(1), name="twin")
+    outputs, inputs = Segments.coordinates(space, [1]), Segments.coordinates(space, [0])
+    upper = Explicit(root, outputs, inputs, implicit=twin, whole=space, has_branches=True, name="upper")
+    problem = Problem(space, [upper], Bounds(space, np.array([-9.0, -2.0]), np.array([9.0, -1.2])))
+    diagnosis = failed(problem, np.array([0.5, -1.5])).diagnose()
+    assert diagnosis.solution is None
+    assert members(diagnosis) == [(Kind.CONSTRAINT, "upper"), (Kind.BOUNDS, "y")]
+
+
 def test_an_optional_level_is_no_member() -> None:
     robot = arm()
     far, wish = at(robot, "tool", [3.0, 0.0, 0.0], "far"), at(robot, "tool", [0.0, 4.0, 0.0], "wish")
@@ -525,6 +538,26 @@ def test_functions_without_a_value() -> None:
     check_minimal(problem, diagnosis)
     assert diagnosis.dependence is None
     assert "the root of -1 is not real" in str(diagnosis)
+
+
+@pytest.mark.parametrize("unit", [1.0, 1e-6])
+@pytest.mark.parametrize(("cap", "least"), [(1.5, -9.0), (0.3, -9.0), (1.5, 0.25)])
+def test_the_next_step_is_the_damped_one_within_cap_and_bounds(unit: float, cap: float, least: float) -> None:
+    r"""To :math:`q - J e / (J^2 + 0.03 e^2 + 10^{-12})`, where there is no value."""
+
+    def line(q: np.ndarray) -> np.ndarray:
+        if q[0] < 0.5:
+            raise UndefinedError("too low")
+        return unit * (q + 1.0)
+
+    f = Function.from_callable(line, Rn(1), Rn(1), lambda q: [[unit]], name="line")
+    problem = Problem(Rn(1), [Implicit.zero(f)], Bounds(Rn(1), [least], [9.0]))
+    result = failed(problem, [0.6], Options(restarts=False, cap=cap, threshold=1e-9))
+    assert result.status is Status.UNDEFINED
+    e = unit * (result.q[0] + 1.0)
+    step = unit * e / (unit**2 + 0.03 * e**2 + 1e-12)
+    (entry,) = result.diagnose(iterations=4, trials=2).undefined
+    assert entry.q[0] == pytest.approx(max(result.q[0] - min(step, cap), least), abs=1e-9)
 
 
 # Budgets, determinism, values.

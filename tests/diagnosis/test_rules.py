@@ -63,12 +63,12 @@ class Oracle:
     def __call__(self, members: tuple[Member, ...]) -> Trial:
         wanted = frozenset(members)
         self.asked.append(wanted)
-        misjudged = np.random.default_rng([m.position + 7 * list(Kind).index(m.kind) for m in members]).random()
-        if not self.holds(wanted) or misjudged < self.noise:
+        drawn = np.random.default_rng([m.position + 7 * list(Kind).index(m.kind) for m in members])
+        if not self.holds(wanted) or drawn.random() < self.noise:
             return Trial(members, None, 1, 1, 1.0, 0.0)
         met = wanted
         for member in self.members:  # the solution happens to satisfy others
-            met = met | {member} if self.holds(met | {member}) and member.position % 2 else met
+            met = met | {member} if self.holds(met | {member}) and drawn.random() < 0.6 else met
         return Trial(tuple(m for m in self.members if m in met), np.zeros(6), 1, 1, 0.0, 0.0)
 
 

@@ -107,9 +107,19 @@ def test_conflicts_in_words() -> None:
     conflict = Conflict((HAND, FOOT), together, without)
     text = str(made(conflict=conflict, trials=(made().trials[0], *without)))
     said = "as far as projection can tell (1 try, 1 iteration, least residual 0.125):"
-    assert f"Cannot be satisfied together, {said}\n  'hand'\n  'foot'\n  If any one" in text
+    others = "  If any one of them is left out, the others can be satisfied"
+    assert f"Cannot be satisfied together, {said}\n  'hand'\n  'foot'\n{others}.\n" in text
     assert "What would help:\n  Without 'hand' it succeeds.\n  Without 'foot' it succeeds.\nErrors" in text
     assert "Leaving out one of them is not" not in text
+    for left, word in (((HAND, ARM), True), ((HAND, FROZEN), True), ((HAND, ARM, FROZEN), False)):
+        some = replace(conflict, without=(without[0], trial(*left)))
+        words = f"{others}, other bounds and frozen dofs left out.\n" if word else f"{others}.\n"
+        assert words in str(made(conflict=some))
+    bounded = Conflict((HAND, ARM), together, (trial(FOOT, ARM, FROZEN), trial(HAND, FOOT, FROZEN)))
+    assert f"{others}.\n" in str(made(conflict=bounded))  # ARM is the one that is left out
+    for residual, least in ((0.25, "0.25 within all bounds"), (0.12502, "0.125")):
+        nearer = replace(conflict, within=trial(HAND, FOOT, ARM, FROZEN, reached=False, residual=residual))
+        assert f"(1 try, 1 iteration, least residual {least}):" in str(made(conflict=nearer))
     lone = Conflict((ARM,), trial(ARM, reached=False, outside=0.25, tries=2), (trial(HAND, FOOT, FROZEN),))
     text = str(made(conflict=lone))
     words = "(2 tries, 17 iterations, least residual 0.125, 0.25 outside bounds)"
