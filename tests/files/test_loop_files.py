@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +32,9 @@ from constraints.loops import (
     HingeKind,
     PointClosure,
     PointContact,
+    PoseClosure,
+    PoseContact,
+    PoseMap,
     RodClosure,
     SurfaceContact,
     assemble_position,
@@ -391,3 +395,71 @@ def test_broken_closures_and_contacts_are_refused_with_their_place(case: str, tm
     with pytest.raises(FileContentError, match=said) as caught:
         lc.Problem.load(tmp_path / "problem.json")
     assert caught.value.place.startswith("$")
+
+
+@dataclass(frozen=True)
+class OnEllipsoid(PoseMap):
+    """The origin of b on a body of revolution: what a map of this library would look like to files."""
+
+    radius: float
+    height: float | None = None
+    is_outside: bool = True
+
+    size = 1
+
+    def value(self, pose: Any, out: Any, D: Any = None) -> None:
+        p = pose.translation * self.weights
+        out[0] = p @ pose.translation - 1.0
+        if D is not None:
+            D[0, :3] = 2.0 * p @ pose.rotation
+
+    def second(self, pose: Any, twist: Any, acceleration: Any, out: Any) -> None:
+        v = pose.rotation @ twist[:3]
+        a = pose.rotation @ (acceleration[:3] + np.cross(twist[3:], twist[:3]))
+        out[0] = 2.0 * (v @ (self.weights * v) + pose.translation @ (self.weights * a))
+
+    @property
+    def weights(self) -> np.ndarray:
+        return np.array([self.radius, self.radius, self.height or self.radius]) ** -2.0
+
+
+@dataclass(frozen=True)
+class Coloured(OnEllipsoid):
+    """With a field that no file knows."""
+
+    colour: complex = 1j
+
+
+def test_maps_of_poses_are_saved_by_their_fields(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Of those that this library has; entries that are left out are the defaults, and one is required."""
+    for kind in (OnEllipsoid, Coloured):
+        monkeypatch.setitem(loops.MAPS, kind.__name__, kind)
+    path, maps = tmp_path / "problem.json", (OnEllipsoid(0.3), OnEllipsoid(0.3, 0.0137, False))
+    bowl = PoseContact(TWO_ARMS, "left_tool", maps[0], [0.4, 0.1, 0.5, 0.0, 0.0, 0.0, 1.0], name="bowl")
+    tether = PoseClosure(TWO_ARMS, "left_tool", "right_tool", maps[1], name="tether")
+    problem = lc.Problem(TWO_ARMS, [bowl, tether])
+    loaded = again(problem, tmp_path)
+    assert_same_rows(problem, loaded)
+    assert_same_projections(problem, loaded, 1)
+    assert tuple(owner.pose_map for owner in loaded.constraints) == maps  # type: ignore[attr-defined]
+    data = json.loads(path.read_text())
+    entries = data["levels"][0][1]["pose_map"]
+    assert entries == {"type": "OnEllipsoid", "radius": 0.3, "height": 0.0137, "is_outside": False}
+    assert data["levels"][0][0]["pose_map"] == {"type": "OnEllipsoid", "radius": 0.3, "is_outside": True}
+    del entries["height"], entries["is_outside"]
+    path.write_text(json.dumps(data))
+    assert lc.Problem.load(path).constraints["tether"].pose_map == maps[0]  # type: ignore[attr-defined]
+    for change, said in (
+        (lambda d: d.pop("radius"), r"\.pose_map: has no entry 'radius'"),
+        (lambda d: d.update(width=0.1), r"\.pose_map: has the entry 'width'"),
+        (lambda d: d.update(radius=0.3, type="OnEllipsod"), r"exports \(there: OnEllipsoid\)"),
+    ):
+        change(entries)
+        path.write_text(json.dumps(data))
+        with pytest.raises(FileContentError, match=said):
+            lc.Problem.load(path)
+        entries.update(radius=0.3)
+        entries.pop("width", None)
+    odd = PoseContact(TWO_ARMS, "left_tool", Coloured(0.3), name="odd")
+    with pytest.raises(NotSavableError, match=r"its Coloured has a field 'colour' of a type \(complex\) that files"):
+        lc.Problem(TWO_ARMS, [odd]).save(path)

@@ -47,7 +47,7 @@ from constraints import (
     mimic_constraints,
 )
 from constraints.errors import FileContentError, FileError, NotSavableError, OptionError, WrongObjectError
-from constraints.files import problems, shapes
+from constraints.files import load_task, problems, save_problem, shapes
 from constraints.functions import FromCallable
 from constraints.functions.frames._template import DistanceBetween
 from constraints.functions.translation import RightTranslation
@@ -529,10 +529,32 @@ def test_what_would_differ_when_it_is_read_is_named(tmp_path: Path, monkeypatch:
 def test_functions_nested_beyond_reading_are_refused(tmp_path: Path) -> None:
     """Problem files: what could not be read again is not written."""
     f: Function = Affine([[1.0, 0.5], [0.0, 1.0]])
-    for _ in range(60):
+    for _ in range(48):
         f = f @ Affine(np.eye(2))
+    again(Problem(Rn(2), [Implicit.zero(f)]), tmp_path)
     with pytest.raises(NotSavableError, match="nested more than 50 levels deep"):
-        Problem(Rn(2), [Implicit.zero(f)]).save(tmp_path / "deep.json")
+        Problem(Rn(2), [Implicit.zero(f @ Affine(np.eye(2)))]).save(tmp_path / "deep.json")
+
+
+@pytest.mark.parametrize("ends", [(), ("start",), ("goal",), ("start", "goal")])
+def test_starts_and_goals_are_numbers_or_postures(ends: tuple[str, ...], tmp_path: Path) -> None:
+    """A task has those that are in its file, and says which the problem alone leaves aside."""
+    robot = arm_problem().robot
+    assert robot is not None
+    path, q = tmp_path / "task.json", robot.random(np.random.default_rng(0))
+    save_problem(arm_problem(), path, **dict.fromkeys(ends, q))
+    task = load_task(path)
+    for name in ("start", "goal"):
+        there = getattr(task, name)
+        assert (there is not None and there.tobytes() == q.tobytes()) if name in ends else there is None
+    assert task.aside == (f"left aside of the file: {' and '.join(ends)}, for the command `plan`" if ends else "")
+    posture, data = next(iter(robot.references)), json.loads(path.read_text())
+    path.write_text(json.dumps(data | dict.fromkeys(ends, posture)))
+    assert all(getattr(load_task(path), name).tobytes() == robot.reference(posture).tobytes() for name in ends)
+    for wrong, said in (("nowhere", "nowhere"), ([0.0], "expected 7 numbers, got 1"), (["inf"] * 7, "finite")):
+        path.write_text(json.dumps(data | {"goal": wrong}))
+        with pytest.raises(FileContentError, match=said):
+            load_task(path)
 
 
 def test_places_that_cannot_be_written_are_named(tmp_path: Path) -> None:

@@ -180,6 +180,23 @@ def test_configurations_are_written_in_three_ways(tmp_path: Path, scene: Scene) 
     assert bent.goal[2] == 1.25
 
 
+def test_faces_of_boxes_are_seen_from_outside(tmp_path: Path) -> None:
+    """Four corners of each face of a box, counter-clockwise about its outward axis; and the top of a table."""
+    size, names = np.array([0.06, 0.08, 0.2]), ["right", "left", "back", "front", "bottom", "top"]
+    box = json.loads(EXAMPLE.read_text())["objects"][0] | {"size": size.tolist(), "faces": names}
+    scene = read_with(tmp_path, objects=[box], start=None, goal=None)
+    (thing,) = scene.factory.objects
+    outward = {"front": (0, 1), "back": (0, -1), "left": (1, 1), "right": (1, -1), "top": (2, 1), "bottom": (2, -1)}
+    assert [surface.name for surface in thing.surfaces] == [f"box/{name}" for name in names]
+    for name, surface in zip(names, thing.surfaces, strict=True):
+        (axis, sign), corners = outward[name], np.array([surface.frame.placement.act(p) for p in surface.points])
+        assert len(corners) == 4
+        np.testing.assert_allclose(abs(corners), np.tile(0.5 * size, (4, 1)), rtol=0, atol=1e-15)
+        np.testing.assert_allclose(corners[:, axis], 0.5 * sign * size[axis], rtol=0, atol=1e-15)
+        around = np.cross(corners[1] - corners[0], corners[2] - corners[1])
+        np.testing.assert_allclose(around / np.linalg.norm(around), sign * np.eye(3)[axis], rtol=0, atol=1e-14)
+
+
 def test_a_file_without_start_and_goal_has_none(tmp_path: Path) -> None:
     """They are optional, null too."""
     read = read_with(tmp_path, start=None, goal=None)
