@@ -224,6 +224,16 @@ def test_joint_order_and_bounds_are_those_of_the_reference(name):
 
 # What cannot be read
 
+MASS = "<inertial><mass value='1'/><inertia ixx='1' iyy='1' izz='1' ixy='0' ixz='0' iyz='0'/></inertial>"
+INERTIAL = (
+    f"<robot name='r'><link name='a'/><link name='b'>{MASS}</link><joint name='j' type='continuous'><parent link='a'/>"
+    "<child link='b'/>{planar}</joint>{more}</robot>"
+)
+FAR = (
+    f"<link name='c'>{MASS}</link><joint name='k' type='fixed'><origin xyz='1e200 0 0'/><parent link='b'/>"
+    "<child link='c'/></joint>"
+)
+
 
 @pytest.mark.parametrize(
     ("text", "words"),
@@ -242,6 +252,7 @@ def test_joint_order_and_bounds_are_those_of_the_reference(name):
         (two_links("<axis xyz='0 0 0'/>" + LIMIT), ["'j'", "axis"]),
         (two_links("<axis xyz='0 1'/>" + LIMIT), ["'j'", "axis"]),
         (two_links("<axis/>" + LIMIT), ["'j'", "axis"]),
+        (INERTIAL.format(planar="", more=FAR), ["the inertia carried by joint 'j' is not finite"]),
         (two_links(LIMIT + "<mimic joint='j' multiplier='two'/>"), ["[j]", "two", "multiplier"]),
         (two_links(LIMIT + "<mimic joint='j' multiplier='2'/>"), ["'j'", "itself"]),
         (two_links(LIMIT, extra="<joint name='j' type='fixed'><parent link='b'/><child link='a'/></joint>"), ["j"]),
@@ -265,6 +276,15 @@ def test_files_that_cannot_be_read_say_why(text, words, tmp_path, capfd):
     assert capfd.readouterr() == ("", "")
     os.write(2, b"heard")  # the stream is back
     assert capfd.readouterr() == ("", "heard")
+
+
+@pytest.mark.parametrize(("axis", "told"), [("0 0 1", False), ("0 0 -2", False), ("0 1 0", True), ("0.5 0 1", True)])
+def test_a_planar_joint_moves_in_its_x_y_plane(axis, told, caplog):
+    """Whatever its axis is: the log says so."""
+    joint = f"<axis xyz='{axis}'/>"
+    Robot.from_urdf(INERTIAL.format(planar=joint, more="").replace("continuous", "planar"))
+    words = "planar joint 'j': its axis is not z, but pinocchio moves it in its x-y plane"
+    assert any(words in record.getMessage() for record in caplog.records) == told
 
 
 def test_a_mimic_of_no_joint_is_named_in_the_log(caplog):

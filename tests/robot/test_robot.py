@@ -414,6 +414,23 @@ def test_random_follows_the_bounds_of_each_copy():
     np.testing.assert_array_equal(robot.random(np.random.default_rng(2), 50), before)
 
 
+@pytest.mark.parametrize(
+    ("given", "drawn"),
+    [
+        ((-10.0, 10.0), (-np.pi, np.pi)), ((-np.pi, np.pi), (-np.pi, np.pi)), ((1.0, 9.0), (1.0, np.pi)),
+        ((-9.0, 0.5), (-np.pi, 0.5)), ((np.pi, 4.0), (np.pi, np.pi)), ((-4.0, -np.pi), (-np.pi, -np.pi)),
+        ((3.5, 4.0), (3.5, 4.0)), ((-7.0, -4.0), (-7.0, -4.0)), ((-np.inf, np.inf), (-np.pi, np.pi)),
+    ],
+)  # fmt: skip
+def test_random_angles_are_what_bounds_leave_of_a_turn(given, drawn):
+    """All of an interval that has nothing of [-pi, pi]."""
+    robot = arm().with_bounds({"elbow": given})
+    angles = robot.random(np.random.default_rng(1), 400)[:, robot.slice_of("elbow")]
+    assert angles.min() >= drawn[0]
+    assert angles.max() <= drawn[1]
+    np.testing.assert_allclose([angles.min(), angles.max()], drawn, rtol=0, atol=0.02 * (drawn[1] - drawn[0]))
+
+
 def test_random_ranges():
     robot = mixed_tree().with_bounds({"rx": (3.0, 100.0), "ry": (4.0, 5.0), "px": (-50.0, np.inf), "rz": (-1.0, 0.5)})
     Q = robot.random(np.random.default_rng(1), 4000)
