@@ -13,7 +13,7 @@ from scipy.spatial.transform import Rotation as ScipyRotation
 
 import constraints as lc
 from constraints import errors
-from constraints.robot.placement import as_placement, as_rotation, pose_log, pose_log_second, rotation_log
+from constraints.robot.placement import as_placement, as_rotation, pose_log, pose_log_second, rotation_log, unit_axis
 from liegroups import SE3, SO3, Element, R3xSO3, Rn
 
 TURN = ScipyRotation.from_euler("xyz", [0.3, -0.7, 1.1])
@@ -221,6 +221,39 @@ def test_reflections_are_told_from_rotations() -> None:
             else:
                 with pytest.raises(errors.NotNormalizedError, match="reflection"):
                     as_rotation(one, "R")
+
+
+@pytest.mark.parametrize("i", range(4))
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_how_far_numbers_may_be_off(i: int, sign: float) -> None:
+    """Matrices and axes by 1e-6, in each entry; quaternions by 1e-3 of their norm. To 1e-12 a matrix keeps its bits."""
+    here, axis = np.eye(4)[i], i % 3
+
+    def whole(off: float) -> Any:
+        return as_placement(MOVED.homogeneous + sign * off * np.outer(np.eye(4)[3], here), "M")
+
+    def longer(off: float) -> Any:
+        return as_rotation(np.diag(1.0 + sign * off * here[:3]) @ TURN.as_matrix(), "R")
+
+    def skew(off: float) -> Any:
+        return as_rotation((np.eye(3) + sign * off * np.outer(here[:3], np.roll(here[:3], 1))) @ TURN.as_matrix(), "R")
+
+    def norm(off: float) -> Any:
+        return as_rotation((1.0 + sign * off) * TURN.as_quat(), "R")
+
+    def unit(off: float) -> Any:
+        return unit_axis((1.0 + sign * off) * np.eye(3)[axis], "axis")
+
+    limits = [(whole, 1e-6), (norm, 1e-3), (unit, 1e-6), *([(longer, 0.5e-6), (skew, 1e-6)] if i < 3 else [])]
+    for read, limit in limits:
+        read(0.99 * limit)
+        with pytest.raises(errors.NotNormalizedError):
+            read(1.01 * limit)
+    np.testing.assert_array_equal(unit(0.99e-6), np.eye(3)[axis])
+    for near, bits in ((longer(4e-13), 4e-13), (longer(6e-13), 0.0), (longer(0.4e-6), 0.0)):
+        kept = np.diag(1.0 + sign * bits * here[:3]) @ TURN.as_matrix()
+        np.testing.assert_allclose(near, kept, rtol=0, atol=0.0 if bits else 1e-15 if i == 3 else 1e-6)
+        assert np.abs(near @ near.T - np.eye(3)).max() <= (1e-12 if bits else 1e-15)
 
 
 @pytest.mark.parametrize(
