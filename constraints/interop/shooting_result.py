@@ -132,7 +132,8 @@ def minimised(
         if "barrier_parameter" in found:
             begin["initial_barrier_parameter"] = float(found.barrier_parameter)
             begin["initial_barrier_tolerance"] = float(found.barrier_tolerance)
-    result = _result(here, found.x, _status(found), found, used, charts, str(found.message))
+    status = ShootingStatus.MAX_ITERATIONS if watch.far else _status(found)
+    result = _result(here, found.x, status, found, used, charts, str(found.message))
     if result.success and not max(result.defect, result.missed) <= close:
         return _result(here, found.x, ShootingStatus.STALLED, found, used, charts, str(found.message))
     return result

@@ -47,7 +47,13 @@ def test_absent_ompl_is_named_with_its_extra(monkeypatch: pytest.MonkeyPatch):
 
 @pytest.mark.parametrize(
     ("code", "printed", "said"),
-    [(0, "3e-15\n", ""), (0, "2.98\n", r"wrong by 2.98 rad/s\^2"), (-11, "", "ended with exit code -11")],
+    [
+        (0, "3e-15\n", ""),
+        (0, "1e-9\n", ""),
+        (0, "1.01e-9\n", "wrong by 1.01e-09"),
+        (0, "2.98\n", r"wrong by 2.98 rad/s\^2"),
+        (-11, "", "ended with exit code -11"),
+    ],
 )
 def test_a_comparison_of_wheels_ends_in_a_sentence(code: int, printed: str, said: str, monkeypatch: pytest.MonkeyPatch):
     """An agreement, a wrong number, a crash."""

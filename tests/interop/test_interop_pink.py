@@ -165,6 +165,10 @@ def test_a_task_of_pink_is_projected_onto() -> None:
     state = configuration(robot, robot.reference("home"))
     np.testing.assert_array_equal(again.compute_error(state), task.compute_error(state))
     np.testing.assert_array_equal(again.compute_jacobian(state), task.compute_jacobian(state))
+    for each, cost, gain, damping in (
+        (again, [1.0] * 6, 1.0, 0.0), (as_pink_task(f, cost=2, gain=0.5, lm_damping=1e-3), [2.0] * 6, 0.5, 1e-3),
+    ):  # fmt: skip
+        assert (each.cost.tolist(), each.gain, each.lm_damping) == (cost, gain, damping)
 
 
 def test_tasks_pickle_and_copy() -> None:

@@ -214,6 +214,9 @@ def test_a_free_body_turns_and_passes_a_post() -> None:
     model = CollisionModel(robot, [post, Shape("bar", "Box", (0.3, 0.05, 0.05), "base_link")])
     space = OmplSpace(Problem(robot, [plane]), q0, collisions=model)
     assert space.constraint.getManifoldDimension() == 5
+    for sign in (1.0, -1.0):  # half a turn is as far to both sides: it stays as it is given
+        half = space.state([-0.6, 0.5, 0.3, 0.0, 0.0, sign, 0.0])
+        assert [half[i] for i in range(7)] == [-0.6, 0.5, 0.3, 0.0, 0.0, sign, 0.0]
     path = solved(space, q1)
     np.testing.assert_array_equal(path.end[:3], q1[:3])
     assert abs(path.end[3:] @ turned) > 1.0 - 1e-12

@@ -185,6 +185,12 @@ def test_charts_follow_a_long_turn():
     found = reach(robot, goal, steps=10, h=0.1, end=100.0).minimize(tolerance=1e-6, turn=0.5).or_raise()
     assert found.charts > 1
     assert np.linalg.norm(state.difference(state.zero, found.trajectory.xs[-1])[3:6]) > 2.5
+    program, turned = reach(robot, goal, steps=10, h=0.1, end=100.0), list[float]()
+    program.minimize(max_iterations=20, turn=0.5, callback=lambda z, _: turned.append(program.turned(z)))
+    first = 1 + next(i for i, angle in enumerate(turned) if angle > 0.5)  # iterations in the first chart
+    for budget, charts in ((first - 1, 1), (first, 1), (first + 1, 2)):
+        few = program.minimize(max_iterations=budget, turn=0.5)
+        assert (few.status, few.iterations, few.charts) == (ShootingStatus.MAX_ITERATIONS, budget, charts)
     other = reach(robot, goal, steps=10, h=0.1, end=100.0).around(found.trajectory)
     again = other.minimize(tolerance=1e-6).or_raise()
     assert again.charts == 1
@@ -410,6 +416,47 @@ def test_failures_are_values():
     assert not lost.success
 
 
+class Nowhere(NoSlopes):
+    """A step that is undefined where the first coordinate is above 0.3."""
+
+    def calc(self, x: Any, u: Any = None) -> Any:
+        if x[0] > 0.3:
+            raise errors.UndefinedError("too far")
+        return self.step.calc(x, u)
+
+    def calc_diff(self, calculation: Any) -> Derivatives:
+        if np.abs(calculation.x).max() > 0.15:
+            raise errors.UndefinedError("no slopes")
+        return self.step.calc_diff(calculation)
+
+
+def test_undefined_nodes_are_told():
+    """At the start it has no dynamics, with the node; later it has no derivatives. Other nodes keep their defects."""
+    program = reach(pendulum(), [1.0, 0.0, 0.0, 0.0], steps=3)
+    steps = [Nowhere(step) for step in program.actions]  # type: ignore[arg-type]
+    x0, far = np.array([0.1, 0.0, 0.0, 0.0]), np.array([0.4, 0.0, 0.0, 0.0])
+    lost = MultipleShooting(steps, program.terminal, x0, [x0, far, x0])
+    nodes = lost.nodes(np.zeros(lost.n))
+    assert not nodes.success
+    assert nodes.cost == np.inf
+    assert [defect.any() for defect in nodes.defects] == [True, True, False]
+    with pytest.raises(errors.UndefinedError, match="too far"):
+        _ = nodes.slopes
+    found = lost.minimize()
+    assert (found.status, found.said) == (ShootingStatus.NO_DYNAMICS, "node 2: a function is undefined")
+    assert np.isnan(found.gradient)
+    assert (found.iterations, found.charts) == (0, 1)
+    assert found.defect == pytest.approx(np.abs(np.concatenate(nodes.defects)).max())
+    assert str(found) == (
+        f"{ShootingStatus.NO_DYNAMICS}\n  cost inf, defect {found.defect:.1e}, other rows 0.0e+00, gradient nan, "
+        "0 iterations\n  node 2: a function is undefined"
+    )
+    assert repr(found) == "ShootingResult(NO_DYNAMICS, cost inf, 0 iterations)"
+    assert repr(found.trajectory) == "ShootingTrajectory(3 steps, nx 4)"
+    without = MultipleShooting(steps, program.terminal, x0).minimize()
+    assert (without.status, without.said) == (ShootingStatus.NO_DERIVATIVES, "UndefinedError: no slopes")
+
+
 def test_a_node_without_dynamics_costs_infinitely_much():
     """The massless end of a chain has no acceleration: the start says so, with the node that fails."""
     model = pin.Model(pendulum().model)
@@ -418,6 +465,8 @@ def test_a_node_without_dynamics_costs_infinitely_much():
     z = np.zeros(program.n)
     assert program.cost(z) == np.inf
     assert np.isfinite(program.rows(z)).all()
+    with pytest.raises(errors.FailedError):
+        _ = program.nodes(z).slopes
     found = program.minimize()
     assert found.status is ShootingStatus.NO_DYNAMICS
     assert found.said.startswith("node 0: ")
