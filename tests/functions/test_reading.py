@@ -37,6 +37,12 @@ READ: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
     "logarithm": (lambda q: np.log(q[0]) + q[1] ** 3 + 1 / q[2], lambda q: [
         [1 / q[0], 3 * q[1] ** 2, -1 / q[2] ** 2, 0]]),
     "hypot": (lambda q: np.hypot(q[0], 2.0), lambda q: [[q[0] / np.hypot(q[0], 2), 0, 0, 0]]),
+    "a number beside arrays": (lambda q: q[0] * A[0] + (q[1] + A[1]) + (q[2] - A[2]) + q[3] / (2 + A[2] ** 2),
+        lambda q: np.transpose([A[0], [1] * 4, [1] * 4, 1 / (2 + A[2] ** 2)])),
+    "signs": (lambda q: +q[0] - -q[1] + (2.0 - q[2]), lambda q: [[1, 1, -1, 0]]),
+    "root": (lambda q: q[0] ** 0.5 + 3.0 * q[1] ** 1.0, lambda q: [[0.5 / np.sqrt(q[0]), 3, 0, 0]]),
+    "what cancels": (lambda q: (0.0 * q[0] + 3.0) * q[1] + q[2] * (q[0] - q[0] + 2.0), lambda q: [[0, 3, 2, 0]]),
+    "conjugate": (lambda q: np.conj(q) @ q, lambda q: [2.0 * q]),
 }  # fmt: skip
 """Functions with their Jacobians, by hand."""
 
@@ -57,11 +63,22 @@ UNREAD: dict[str, tuple[Callable[[Any], Any], str]] = {
     "told apart": (lambda q: q[0] if q.dtype == object else q[1], "its formula gives other values"),
     "exponent": (lambda q: q[0] ** q[1], "it has an exponent that is not a number"),
     "nowhere": (lambda q: np.log(q[0] - 1.99), "it has a value at few configurations"),
+    "truth": (lambda q: q[0] + True, "it combines a value with bool True"),
+    "text": (lambda q: q[0] + "one", "it combines a value with str 'one'"),
+    "infinity": (lambda q: q[0] * np.inf, "it combines a value with float inf"),
+    "nothing below": (lambda q: q[0] / (q[1] - q[1]), "it divides by a number that is 0"),
+    "powers": (lambda q: q[0] ** np.array([q[1]]), "it has an exponent that is not a number"),
+    "error": (lambda q: q[0] if q.dtype == object else {}[0], "it raises KeyError where its formula has a value"),
+    "elsewhere": (
+        lambda q: np.log(q[0] - 9.0) if q.dtype == object else q[0],
+        "its formula has no value where it has one",
+    ),
     "long": (lambda q: sum(np.sin((i + 1) * q[0]) for i in range(400)), "it has more than 300 operators"),
 }
 
 
-COMPLEX = ("branch", "comparison", "largest", "writing", "unknown", "constant", "told apart", "exponent", "long")
+COMPLEX = ("branch", "comparison", "largest", "writing", "unknown", "constant", "told apart", "exponent", "long",
+           "truth", "powers", "elsewhere")  # fmt: skip
 """Those of them that take complex numbers."""
 
 
