@@ -17,9 +17,8 @@ from called_functions import ARM, Boom, differs
 from each_choice import draws
 
 from constraints import Function, Implicit, Options, Position, Problem, Projector
-from constraints.errors import FunctionError, NotPicklableError, UndefinedError, WrongObjectError
+from constraints.errors import FunctionError, NotPicklableError, UndefinedError
 from constraints.functions.from_callable import CompiledFunction
-from constraints.models import sample_arm
 from constraints.paths import interpolate
 from constraints.solvers import CompiledEngine, Status, why_not
 from liegroups import Rn
@@ -384,9 +383,3 @@ def test_machine_code_travels_as_its_python_function_or_says_why_not() -> None:
     with ProcessPoolExecutor(1, get_context("spawn")) as executor:
         projector = Projector(Problem(Rn(3), [Implicit.zero(f)]))
         assert projector.project_batch([[3.0, 4.0, 5.0]], executor=executor).success.all()
-
-
-@pytest.mark.parametrize("bad", ["sphere", 0, -1, True, None, 1.5, sample_arm()])
-def test_what_is_no_machine_code_is_refused(bad: Any) -> None:
-    with pytest.raises(WrongObjectError, match=r"compiled function 'f'.*an address, a function pointer of ctypes"):
-        Function.compiled(bad, Rn(3), Rn(1), name="f")
