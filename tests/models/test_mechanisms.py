@@ -20,6 +20,7 @@ from constraints.loops import Closure, Hinge, PointClosure, RodClosure
 from constraints.models import Mechanism, mechanisms, sample_arm, sample_humanoid, sample_two_arms
 from constraints.models.structure.assemblies import assemblies
 from constraints.models.structure.mechanism import Unread
+from constraints.models.structure.tree import JointKind, Tree
 
 MADE: list[tuple[str, dict[str, Any], tuple[int, int, int, int]]] = [
     ("four_bar", {}, (3, 5, 2, 1)),
@@ -256,6 +257,17 @@ def test_what_is_built_in_has_the_sizes_that_it_is_described_with() -> None:
     np.testing.assert_allclose(np.linalg.norm(anchors, axis=1), 0.3)
     pairs = [np.arccos(anchors[i] @ anchors[(i + 1) % 6] / 0.09) for i in (1, 3, 5)]  # of the gaps of the base
     np.testing.assert_allclose(pairs, 2 * 0.2)
+
+
+def test_joints_of_a_tree_have_no_pitch_and_no_limits_by_default() -> None:
+    tree = Tree("screw")
+    free = tree.joint(0, JointKind.HELICAL, pin.SE3.Identity(), "free")
+    screw = tree.joint(0, JointKind.HELICAL, pin.SE3.Identity(), "screw", pitch=0.25)
+    data = tree.model.createData()
+    pin.forwardKinematics(tree.model, data, np.full(tree.model.nq, 0.5))
+    np.testing.assert_allclose(data.oMi[free].translation, 0.0, atol=1e-15)
+    np.testing.assert_allclose(data.oMi[screw].translation, [0.0, 0.0, 0.125], atol=1e-15)
+    assert (Robot(tree.model).bounds.upper == np.inf).all()
 
 
 def bar(length: float, axis: int = 0, start: float = 0.0) -> Any:

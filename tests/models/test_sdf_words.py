@@ -69,6 +69,36 @@ def test_words_of_other_programs_are_listed() -> None:
     assert not load(SDF).unread
 
 
+ITSELF = "it joins a link to itself, or its child is the world"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "what", "reason"),
+    [
+        ("<model name=\"m\">", "<world name='w'><joint name='j' type='fixed'/><model name=\"m\">",
+         "joint 'j' of the world", "only the first model of a file is built"),
+        ("<model name=\"m\">", "<model name=\"m\"><pose relative_to='hall'>0 0 1 0 0 0</pose>",
+         "pose of the model relative to 'hall'", "it is read as a pose in the world"),
+        ("<model name=\"m\">", "<model name=\"m\"><pose relative_to='world'>0 0 1 0 0 0</pose>", "", ""),
+        ("<child>b</child>", "<child>world</child>", "joint 'x'", ITSELF),
+        ("<child>b</child>", "<child>a</child>", "joint 'x'", ITSELF),
+    ],
+)  # fmt: skip
+def test_what_has_no_place_in_a_model_is_listed(old: str, new: str, what: str, reason: str) -> None:
+    assert old in SDF
+    text = SDF.replace(old, new, 1)
+    text = text.replace("</model></sdf>", "</model></world></sdf>") if "<world" in text else text
+    unread = [(entry.what, entry.reason) for entry in load(text, strict=False).unread]
+    assert (what, reason) in unread if what else not unread
+
+
+def test_links_of_no_mass_are_said_by_name(caplog: pytest.LogCaptureFixture) -> None:
+    load(SDF)
+    assert "mass 0" not in caplog.text
+    load(SDF.replace('<link name="c"/>', '<link name="c"><inertial><mass>0</mass></inertial></link>'))
+    assert "these links have mass 0, which affects only dynamics and centres of mass: c" in caplog.text
+
+
 def test_links_of_nested_models_are_no_mistake() -> None:
     """Mend 4: a nested model is right, and not built: so is what refers to it."""
     text = SDF.replace("</model>", "<model name='arm'><link name='d'/></model><joint name='z' type='fixed'>"
