@@ -345,6 +345,22 @@ def test_what_cannot_be_is_unbounded_or_refused() -> None:
     for refused in (lambda x: 1.0 / x, Interval.sqrt, Interval.log, lambda x: x.power(0.5), lambda x: x.power(-2.0)):
         with pytest.raises(Exception, match="zero"):
             refused(Interval.around([0.0], 0.1))
+    anything = Interval.around([np.nan, 1.0, 2.0], [0.1, np.inf, 0.5])
+    np.testing.assert_array_equal(anything.lower[:2], -np.inf)
+    np.testing.assert_array_equal(anything.upper[:2], np.inf)
+    assert anything.contains([1e300, -1e300, 2.4])
+    assert not anything.contains([0.0, 0.0, 2.6])
+    with np.errstate(invalid="ignore"):
+        wide = Interval(np.array([[1.0, -np.inf]]), np.array([[2.0, np.inf]])) @ Interval.of([[1.0], [1.0]])
+    assert (wide.lower[0, 0], wide.upper[0, 0]) == (-np.inf, np.inf)
+    known = Interval.around([[1.0, 2.0], [0.5, -1.0]], 0.25)
+    assert (len(known), known.shape) == (2, (2, 2))
+    ends = [[3.0, 2.0], [-2.0, 1.0]] @ known  # the left one is known: rows of radius 5/4 and 3/4
+    np.testing.assert_allclose(ends.lower, [[4.0 - 1.25, 4.0 - 1.25], [-1.5 - 0.75, -5.0 - 0.75]], atol=1e-14)
+    np.testing.assert_allclose(ends.upper, [[4.0 + 1.25, 4.0 + 1.25], [-1.5 + 0.75, -5.0 + 0.75]], atol=1e-14)
+    np.testing.assert_array_equal([known.power(0.0).lower, known.power(0.0).upper], np.ones((2, 2, 2)))
+    with pytest.raises(AttributeError, match="widest"):
+        _ = known.widest  # type: ignore[attr-defined]
 
 
 # Groups.

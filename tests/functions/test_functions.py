@@ -617,6 +617,14 @@ def test_names_say_which_frames() -> None:
     assert str(CenterOfMass(arm(), reference="tool")) == "CenterOfMass(reference=tool)"
     assert repr(CenterOfMass(arm(), name="balance")).startswith("CenterOfMass('balance'")
     assert mixed_tree().nv == Position(mixed_tree(), "chain").columns.size
+    for reference, words in (
+        (None, ""), ("elbow", ""), ([0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0], ""),
+        ([0.25, -0.0, 0.0, 0.0, 0.0, 1.0, 0.0], "seen from the placement [0.25, 0, 0, 0, 0, 1, 0] in the world"),
+        ([0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0], "seen from the placement [0, 0, 0, 0, 0, 1, 0] in the world"),
+    ):  # fmt: skip
+        f = Pose(arm(), "tool", reference=reference)
+        assert f.seen_from == words
+        assert f.parts == (f,)
 
 
 def test_drift_error_sees_a_wrong_drift() -> None:
