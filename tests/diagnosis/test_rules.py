@@ -130,7 +130,7 @@ def test_conflicts_are_those_of_a_plain_filter(noise: float, limit: int) -> None
     for seed in range(16):
         rng = np.random.default_rng([seed, limit])
         problem = mixed(rng)
-        q = np.where(rng.random(6) < 0.5, 0.0, 1e-9)
+        q = rng.choice([0.0, 1e-9, 1e-4], 6)  # the last is an error of just the threshold
         projection = failed(problem, q)
         projection = lc.Projection(projection.case, projection.outcome._replace(q=q), 0.0)
         finder, twin = (Finder(projection, 8, limit, 0) for _ in range(2))

@@ -312,6 +312,7 @@ def test_support_under_a_surface_points_into_the_body() -> None:
     support = Support.under(sole, 0.4)
     np.testing.assert_allclose(np.asarray(support.normal), -np.array([0.0, 0.0, sole.normal[2]]), rtol=0, atol=1e-15)
     assert "4 points, friction 0.4" in repr(support)
+    assert Support.under(sole).friction == Support(sole.frame, sole.points).friction == 0.0
     assert "no friction" in repr(Support(boulder().frame("body"), SQUARE[:1]))
 
 

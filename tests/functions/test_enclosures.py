@@ -180,6 +180,11 @@ def test_a_direction_is_seen_on_several_boxes_as_on_each_of_them() -> None:
     frames = [robot.frame(name) for name in list(robot.frame_names)[-2:]]
     box, b = TangentBox(robot.space, robot.space.random(rng, size=3), 1e-3), np.array([0.0, 0.6, -0.8])
     together = seen(robot, frames[0], frames[1:], box).direction(b).place(box)
+    several = seen(robot, frames[0], [frames[1], robot.frame("elbow")], box).direction(b)  # the first has directions
+    for x, y in zip(several, seen(robot, frames[0], frames[1:], box).direction(b), strict=True):
+        if isinstance(x, np.ndarray):
+            assert x.shape == np.shape(y)
+            np.testing.assert_allclose(x, y, rtol=1e-9, atol=1e-14)
     for i, one in enumerate(box.each):
         alone = seen(robot, frames[0], frames[1:], one).direction(b).place(one)
         theirs = (alone.value, alone.rounding, *_ends(alone))

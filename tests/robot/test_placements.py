@@ -269,6 +269,13 @@ def test_how_far_numbers_may_be_off(i: int, sign: float) -> None:
         (1.0, errors.WrongObjectError, "3 x 3"),
         (None, errors.WrongObjectError, "3 x 3"),
         (np.eye(2), errors.SizeError, "matrix"),
+        (np.zeros((2, 3, 3)), errors.SizeError, r"\(2, 3, 3\).*give one of them"),
+        (np.zeros((1, 4, 4)), errors.SizeError, "give one of them"),
+        (np.zeros((2, 3, 4)), errors.SizeError, "quaternion xyzw, or a matrix"),
+        (np.zeros((2, 2, 3, 3)), errors.SizeError, "quaternion xyzw, or a matrix"),
+        ([0.1, 0.2, 0.3], errors.SizeError, "three numbers may be a translation"),
+        (np.zeros(6), errors.SizeError, "six numbers may be"),
+        (np.zeros(5), errors.SizeError, "quaternion xyzw, or a matrix"),
     ],
 )
 def test_what_is_no_rotation_is_refused(bad: Any, error: type[Exception], words: str) -> None:

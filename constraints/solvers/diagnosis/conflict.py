@@ -166,16 +166,18 @@ class Finder:
             frozen=Segments.coordinates(space, np.flatnonzero(frozen)),
         )
         rhs = RightHandSide(part.constraints, np.concatenate([self._rhs.of(owner) for owner in part.constraints]))
-        tries, iterations, best = 0, 0, None
-        for made in self._projections(part, rhs):
+        projections = self._projections(part, rhs)
+        best = next(projections)
+        tries, iterations = best.restarts + 1, best.iterations
+        while not best.success and (made := next(projections, None)) is not None:
             tries, iterations = tries + made.restarts + 1, iterations + made.iterations
-            if best is None or made.success or made.residual < best.residual:
+            if made.success or made.residual < best.residual:
                 best = made
-            if best.success:
-                solution = self._turned(best.q, part)
-                return Trial(self._satisfied(solution), solution, tries, iterations, best.residual, 0.0)
-        outside = 0.0 if best is None else max((abs(v.amount) for v in best.violations), default=0.0)
-        return Trial(members, None, tries, iterations, inf if best is None else best.residual, outside)
+        if best.success:
+            solution = self._turned(best.q, part)
+            return Trial(self._satisfied(solution), solution, tries, iterations, best.residual, 0.0)
+        outside = max((abs(v.amount) for v in best.violations), default=0.0)
+        return Trial(members, None, tries, iterations, best.residual, outside)
 
     def _projections(self, part: Problem, rhs: RightHandSide) -> Iterator[Projection]:
         """Go on from the best iterate; start again elsewhere; follow that to its end; bold steps from the iterate.
