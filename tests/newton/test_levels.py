@@ -172,6 +172,26 @@ def test_dofs_that_are_held_have_no_part_in_the_step_of_a_lower_level(costs):
     assert own > 10
 
 
+@pytest.mark.parametrize("held", [None, [2], [0, 5]])
+def test_steps_of_lower_levels_where_costs_are_not_by_column(held):
+    r"""Motions S u of coordinates that cost alike: the least u in the null space of the rows above, and of :math:`S_{held}`."""
+    rng, space = np.random.default_rng(10), Rn(7)
+    box = SolverBounds(Problem(space, [Implicit.zero(Affine(np.eye(7)))]), wrap=False)
+    fixed = None if held is None else np.isin(np.arange(7), held)
+    for _ in range(20):
+        levels = [Rows(rng.standard_normal(m), rng.standard_normal((m, 7)), ()) for m in (3, 2)]
+        step, root = rng.uniform(-0.3, 0.3, 7), rng.standard_normal((7, 7)) + 3.0 * np.eye(7)
+        part = Hierarchy([DampedCholesky(2)], 0.05, 1, None).extend(
+            np.zeros(7), step, fixed, levels, [1e9], box, root
+        ) - step  # fmt: skip
+        above = levels[0].jacobian @ root if held is None else np.vstack((levels[0].jacobian @ root, root[held]))
+        N = np.linalg.svd(above)[2][len(above) :].T
+        e, J = levels[1].error + levels[1].jacobian @ step, levels[1].jacobian @ root @ N
+        u = -N @ J.T @ np.linalg.solve(J @ J.T + (0.05 * e @ e + 1e-12) * np.eye(2), e)
+        np.testing.assert_allclose(part, root @ u, rtol=0, atol=1e-9)
+        assert held is None or (part[held] == 0.0).all()
+
+
 # Costs of motion
 
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import math
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
 
 from constraints.solvers.newton import rules
+from constraints.solvers.newton.iteration import NewtonIteration
 
 
 @pytest.mark.parametrize(
@@ -38,6 +41,21 @@ def test_the_best_has_the_lower_score_and_then_the_lower_merit() -> None:
     assert not rules.is_better(high, 1.0, low, 9.0)
     assert rules.is_better(low, 1.0, low, 2.0)
     assert not rules.is_better(low, 2.0, low, 2.0)
+
+
+@pytest.mark.parametrize(
+    ("norms", "score"),
+    [
+        ((0.5,), [0.5]), ((0.1,), [0.1]), ((0.5, 0.75), [0.0, 0.75]), ((0.51, 0.1), [0.51, 0.0]),
+        ((0.5, 0.5), [0.0, 0.0]), ((2.0, 3.0, 0.4), [2.0, 3.0, 0.0]),
+    ],
+)  # fmt: skip
+def test_levels_that_hold_to_half_the_threshold_count_as_zero(norms: tuple[float, ...], score: list[float]) -> None:
+    """Of several levels; of one its residual is its score. The last, optional, one is not measured."""
+    rows = [SimpleNamespace(measure=lambda r=r: (r * r, r)) for r in (*norms, 9.0)]
+    given: Any = SimpleNamespace(_mandatory=len(norms), _half=0.5)
+    found = NewtonIteration.measure(given, rows)  # type: ignore[arg-type]
+    assert found == (score, max(norms), pytest.approx(sum(r * r for r in norms), abs=1e-15))
 
 
 def test_a_step_is_cut_to_its_cap() -> None:
