@@ -174,7 +174,7 @@ def test_dofs_that_are_held_have_no_part_in_the_step_of_a_lower_level(costs):
 
 @pytest.mark.parametrize("held", [None, [2], [0, 5]])
 def test_steps_of_lower_levels_where_costs_are_not_by_column(held):
-    r"""Motions S u of coordinates that cost alike: the least u in the null space of the rows above, and of :math:`S_{held}`."""
+    r"""Motions S u of coordinates that cost alike: the least u in the null space of the rows above and of held ones."""
     rng, space = np.random.default_rng(10), Rn(7)
     box = SolverBounds(Problem(space, [Implicit.zero(Affine(np.eye(7)))]), wrap=False)
     fixed = None if held is None else np.isin(np.arange(7), held)
