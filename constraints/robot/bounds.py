@@ -89,7 +89,7 @@ class Bounds:
                 i = int(np.isnan(array).argmax())
                 raise NotFiniteError(f"{side} bounds, joint '{_joint_of(self.space, i)}'", [i])
         lower, upper = limits_of(lower), limits_of(upper)
-        wrong = (lower > upper) | (lower >= LEAST_NO_LIMIT) | (upper <= -LEAST_NO_LIMIT)
+        wrong = (lower > upper) | np.isposinf(lower) | np.isneginf(upper)
         if wrong.any():
             i = int(wrong.argmax())
             raise EmptyIntervalError(f"joint '{_joint_of(self.space, i)}'", float(lower[i]), float(upper[i]))

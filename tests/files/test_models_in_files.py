@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import copy
+import dataclasses
+import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from robots import mixed_tree
+from robots import mixed_tree, two_arms
 
+from constraints import Implicit, Position, Problem, Robot
 from constraints.errors import FileContentError
 from constraints.files.joint_models import model_data, model_from_data
 from constraints.files.json_values import MOST_COORDINATES, JsonValue
@@ -99,3 +103,57 @@ def test_broken_models_are_refused_with_their_place(case: str) -> None:
     with pytest.raises(FileContentError, match=said) as refused:
         read(change)
     assert refused.value.place == place
+
+
+# What a robot has beside its model.
+
+PAIR, NQ = ["torso_link", "left_elbow_link"], two_arms().nq
+MIMIC = {"joint": "left_elbow", "source": "right_elbow", "multiplier": 2.0, "offset": 0.5}
+
+
+def stored(folder: Path, **entries: Any) -> Robot:
+    """A robot of a problem that is saved, changed and read."""
+    path = folder / "problem.json"
+    Problem(two_arms(), [Implicit.zero(Position(two_arms(), "left_tool"))]).save(path)
+    data = json.loads(path.read_text())
+    data["shared"]["robot 1"] |= entries
+    path.write_text(json.dumps(data))
+    robot = Problem.load(path).robot
+    assert robot is not None
+    return robot
+
+
+def test_what_a_robot_has_beside_its_model_is_read(tmp_path: Path) -> None:
+    robot = stored(
+        tmp_path, name="pair", mimics=[MIMIC], references={"low": [0.25] * NQ},
+        disabled_collisions=[PAIR, [*PAIR, "never"]],
+    )  # fmt: skip
+    assert robot.name == "pair"
+    assert [tuple(pair) for pair in robot.disabled_collisions] == [(*PAIR, ""), (*PAIR, "never")]
+    assert [dataclasses.asdict(mimic) for mimic in robot.mimics] == [MIMIC]
+    assert robot.reference("low").tolist() == [0.25] * NQ
+    again = stored(tmp_path)
+    assert (again.disabled_collisions, again.mimics, tuple(again.references)) == ((), (), tuple(two_arms().references))
+
+
+@pytest.mark.parametrize(
+    ("entries", "place", "said"),
+    [
+        ({"disabled_collisions": [[*PAIR, "never", "no"]]}, ".disabled_collisions[0]", "3"),
+        ({"disabled_collisions": [PAIR[:1]]}, ".disabled_collisions", "two names of links, and a reason"),
+        ({"disabled_collisions": [[PAIR[0], "left_elbw_link"]]}, ".disabled_collisions", "left_elbow_link"),
+        ({"disabled_collisions": [[PAIR[0], 3]]}, ".disabled_collisions[0][1]", "a text"),
+        ({"mimics": [MIMIC | {"joint": "left_elbw"}]}, ".mimics[0].joint", "left_elbow"),
+        ({"mimics": [MIMIC | {"source": "elbow"}]}, ".mimics[0].source", "right_elbow"),
+        ({"mimics": [MIMIC | {"offset": "inf"}]}, ".mimics[0].offset", "finite"),
+        ({"references": {"low": [0.25] * (NQ - 1)}}, ".references.low", f"{NQ} numbers, got {NQ - 1}"),
+        ({"bounds": {"lower": [0.0] * NQ, "upper": [-1.0] * NQ}}, ".bounds", "above"),
+        ({"visuals": []}, "", "'visuals', which is unknown"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_beside_a_model_is_refused_with_its_place(
+    entries: dict[str, Any], place: str, said: str, tmp_path: Path
+) -> None:
+    with pytest.raises(FileContentError, match=said) as refused:
+        stored(tmp_path, **entries)
+    assert refused.value.place.endswith(place)
