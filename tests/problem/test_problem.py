@@ -387,3 +387,24 @@ def test_what_no_dof_moves_is_warned_of_unless_it_is_a_constant(caplog: pytest.L
         Problem(Rn(2), owners)
         assert [message.split("'")[1] for message in caplog.messages] == named
         caplog.clear()
+
+
+def test_other_bounds_take_the_place_of_those_in_force() -> None:
+    """All else stays: constraints, levels, costs, frozen dofs, an optional last level."""
+    robot = arm()
+    hand, wish = (
+        Implicit.zero(Position(robot, "tool"), name="hand"),
+        Implicit.zero(Position(robot, "elbow"), name="wish"),
+    )
+    narrow = Bounds(robot.space, np.full(7, -0.25), np.full(7, 0.5))
+    problem = Problem(
+        robot, [[hand], [wish]], narrow, weights={"elbow": 3.0}, frozen=["wrist_roll"], optional_last=True
+    )
+    other = problem.with_bounds(robot.bounds)
+    np.testing.assert_array_equal(problem.bounds.upper, np.full(7, 0.5))
+    np.testing.assert_array_equal(other.bounds.upper, robot.bounds.upper)
+    assert [level.names for level in other.levels] == [level.names for level in problem.levels]
+    assert other.contains(hand)
+    assert other.optional_last
+    for name in ("weights", "frozen"):
+        np.testing.assert_array_equal(getattr(other, name), getattr(problem, name))

@@ -6,14 +6,17 @@ import logging
 from typing import Any
 
 import numpy as np
+import pinocchio as pin
 import pytest
 from robots import arm, humanoid
 from scipy.spatial.transform import Rotation as R
 
 import constraints as lc
+from constraints import questions
 from constraints.errors import FunctionError, NotNormalizedError
 from constraints.functions import Function as Written
 from constraints.models import sample_arm
+from constraints.problem.questions import ask_of_length, ask_of_rest, reach_of
 from constraints.questions import ask_once
 from liegroups import Rn
 
@@ -268,3 +271,53 @@ def test_relative_poses_are_asked_about(caplog: pytest.LogCaptureFixture) -> Non
     said = asked(caplog, held([0.0, 0.0, 1000.0, 0.0, 0.0, 0.0]), robot=both)
     assert "a target 1000 m away of 'box/middle', which reaches 3.04 m: is it in millimetres?" in said[0]
     assert asked(caplog, held([0.0, 0.0, 0.1, 3.1415927, 0.0, 0.0]), robot=both) == []
+
+
+@pytest.mark.parametrize(
+    ("joint", "rest", "said"),
+    [
+        ("elbow", [2.5], ""), ("elbow", [90.0], "90 for 'elbow', whose bounds are [-0.1, 2.6] rad"),
+        ("root_joint", [9.0, 9.0, 900.0, 0.0, 0.0, 0.0, 1.0], ""),
+        ("free", [18.8], ""), ("free", [-19.0], "-19 rad, 3.02 turns, for 'free': is it in degrees?"),
+        ("slide", [190.0], ""),
+    ],
+)  # fmt: skip
+def test_rests_of_springs_are_asked_about(
+    joint: str, rest: list[float], said: str, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Far outside of bounds; of angles without bounds more than three turns; of lengths without bounds nothing."""
+    monkeypatch.setattr(questions, "_ASKED_OF", set())
+    model = pin.Model(arm().model)
+    for name, kind in (("free", pin.JointModelRZ()), ("slide", pin.JointModelPX()),
+                       ("root_joint", pin.JointModelFreeFlyer())):  # fmt: skip
+        model.addJoint(0, kind, pin.SE3.Identity(), name)
+    model.lowerPositionLimit[7:9], model.upperPositionLimit[7:9] = -np.inf, np.inf
+    robot = lc.Robot(model)
+    leaf = next(leaf for leaf in robot.space.leaves() if leaf.name == joint)
+    caplog.clear()
+    ask_of_rest(robot, leaf, np.array(rest), "spring")
+    found = warned(caplog)
+    assert len(found) == bool(said)
+    assert not said or f"rest of a spring: {said}" in found[0]
+
+
+@pytest.mark.parametrize(
+    ("length", "told"), [(0.9, False), (1.0, False), (6.0, False), (14.0, True), (300.0, True)]
+)  # fmt: skip
+def test_lengths_of_springs_are_asked_about(
+    length: float, told: bool, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Those of more than a metre that are more than ten times as long as the ends are ever apart."""
+    monkeypatch.setattr(questions, "_ASKED_OF", set())
+    robot = arm()
+    a, b = robot.frame("universe"), robot.frame("tool")
+    assert 0.6 < reach_of(robot, a, b) < 1.4
+    caplog.clear()
+    ask_of_length(robot, a, b, length, "spring")
+    found = warned(caplog)
+    assert len(found) == told
+    most = f"{reach_of(robot, a, b):.3g}"
+    assert not told or (
+        f"length of a spring: {length:.6g} m, where its ends are at most {most} m apart: is it in millimetres?"
+        in found[0]
+    )

@@ -7,7 +7,9 @@ import pinocchio as pin
 from explicit_samples import arm_and_box
 
 from constraints import Implicit, Problem, Robot, Transformation, explicit_relative_pose, locked_joint
+from constraints.functions import Identity
 from constraints.problem.span import Span, spans_of
+from liegroups import Rn
 from liegroups.arrays import Vector
 
 
@@ -72,3 +74,4 @@ def test_only_revolute_joints_and_whole_poses_are_judged() -> None:
     assert not spans_of(Problem(robot, [some, still]))
     given = Implicit.equal(Transformation(robot, "handle", reference="gripper"), np.full(6, 0.1))
     assert not spans_of(Problem(robot, [given, still]))
+    assert spans_of(Problem(Rn(1), [Implicit.zero(Identity(Rn(1)))])) == []

@@ -24,7 +24,8 @@ from constraints import (
 )
 from constraints.errors import DuplicateError, SpaceMismatchError, StalePostureError, UnknownNameError, WrongObjectError
 from constraints.functions import Identity
-from constraints.rows.stacking import Order, stack_rows
+from constraints.rows.one_sided import OneSidedRows
+from constraints.rows.stacking import Order, Rows, stack_rows
 from liegroups import SE3, SO3, R3xSO3, Rn
 
 EQUALITY, ZERO, SUPERIOR, INFERIOR = Comparison
@@ -320,3 +321,41 @@ def test_arguments_of_another_kind_are_named() -> None:
             stack_rows(here, point, rhs=side)
     both = RightHandSide(Stack([*stack, *other]))
     np.testing.assert_array_equal(stack_rows(other, point, rhs=both).error, stack_rows(other, point).error)
+
+
+@pytest.mark.parametrize("jacobian", [True, False])
+def test_rows_that_a_step_crosses_end_at_their_limit(jacobian: bool) -> None:
+    """Rows with an interval as they are, scaled and masked: distances, and equalities where a step would cross."""
+    first = Implicit(Identity(Rn(5)), lower=[0.0, -1.0, -9.0, 1.0, 0.25], upper=[1.0, 1.0, 1.0, 9.0, 0.25],
+                     scale=[2.0, 1.0, 1.0, 3.0, 1.0], mask=[1, 1, 1, 1, 1])  # fmt: skip
+    second = Implicit(Identity(Rn(5)), lower=-4.0, upper=4.0, mask=[0, 0, 1, 0, 1], name="wide")
+    stack = Stack([first, second])
+    one_sided, J = OneSidedRows(stack, 5), np.vstack((np.diag([2.0, 1.0, 1.0, 3.0, 1.0]), np.eye(5)[[2, 4]]))
+    rows = Rows(np.r_[[1.0, 0.0, 2.0, -3.0, 0.0], 2.0, 0.25], J.copy(), stack.slices)
+    assert one_sided
+    one_sided.clip(rows, True)
+    np.testing.assert_array_equal(rows.error, [0.0, 0.0, 1.0, -6.0, 0.0, 0.0, 0.0])
+    np.testing.assert_array_equal(rows.jacobian.any(axis=1), [False, False, True, True, True, False, False])
+    np.testing.assert_array_equal(one_sided.jacobian, J[[0, 1, 2, 3, 5, 6]])
+    if not jacobian:  # what they were is kept where a Jacobian is asked for
+        again = Rows(np.r_[[9.0, 9.0, 9.0, 9.0, 9.0], 9.0, 9.0], J.copy(), stack.slices)
+        one_sided.clip(again, False)
+        np.testing.assert_array_equal(again.error, [7.0, 8.0, 8.0, 0.0, 9.0, 5.0, 5.0])
+        np.testing.assert_array_equal(again.jacobian, J)
+    before = rows.error.tobytes(), rows.jacobian.tobytes()
+    for step, limits in (
+        ([0.0] * 5, {}), ([0.5, 1.0, 0.0, 0.0, 0.0], {}), ([-0.5, -1.0, 2.0, 9.0, 3.75], {}),
+        ([0.75, 0.0, 0.0, 0.0, 0.0], {0: -1.0}), ([-0.75, 1.5, 0.0, 0.0, 0.0], {0: 1.0, 1: -1.0}),
+        ([0.0, -1.5, 2.5, 0.0, 4.0], {1: 1.0, 5: -2.0, 6: -3.75}),
+    ):  # fmt: skip
+        entered = one_sided.entered(rows, np.array(step))
+        assert (entered is None) == (not limits)
+        if entered is None:
+            continue
+        expected, slopes = rows.error.copy(), rows.jacobian.copy()
+        for row, error in limits.items():
+            expected[row], slopes[row] = error, J[row]
+        np.testing.assert_array_equal(entered.error, expected)
+        np.testing.assert_array_equal(entered.jacobian, slopes)
+    assert (rows.error.tobytes(), rows.jacobian.tobytes()) == before
+    assert not OneSidedRows(Stack([Implicit.zero(Identity(Rn(5)))]), 5)
