@@ -218,7 +218,7 @@ def left_to_steps(
             if id(owner) not in resolved:
                 lowest = owner.level if isinstance(owner, Explicit) and i != optional else i
                 left[max(i, lowest)].append(owner)
-    if optional >= 0:
+    if optional_last:
         left.append(left.pop(optional))
     return tuple(Stack(level) for level in left)
 
