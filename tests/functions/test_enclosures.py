@@ -412,6 +412,11 @@ def test_motions_lead_no_farther_than_their_bound() -> None:
             for _ in range(20):
                 q = space.integrate(q, way / 20 * rng.choice([-1.0, 1.0, 1.0, 1.0], 6))
             assert (np.abs(space.log(q)) <= walked(space, way) * (1.0 + 1e-12)).all()
+    for space in (SO3, SE2, SE3, Rn(2) * SE3):  # and not much farther than they go: by the square of the way
+        for size in (1e-6, 1e-3, 0.1):
+            way = size * rng.uniform(0.0, 1.0, space.nv)
+            assert (walked(space, way) - way <= 10.0 * size * size).all()
+            assert (walked(space, way) >= way).all()
 
 
 # What has none, and what is wrong.

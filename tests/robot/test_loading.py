@@ -143,6 +143,10 @@ def test_a_package_that_is_not_there_is_answered_with_those_that_are(tmp_path, m
         find_resource("package://legs/r.urdf", tmp_path)  # one folder alone
     with pytest.raises(FileError, match=r"; the packages there are leggs, x00, .*, x08 and 2 more$"):
         find_resource("package://arms/r.urdf", [tmp_path, tmp_path / "nowhere"])
+    for name in ("x09", "x10"):
+        (tmp_path / name).rmdir()
+    with pytest.raises(FileError, match=r"; the packages there are leggs, x00, .*, x08$"):
+        find_resource("package://arms/r.urdf", [tmp_path])
     (tmp_path / "x00" / "package.xml").touch()
     with pytest.raises(FileError, match=r"; the packages there are x00$"):
         find_resource("package://arms/r.urdf", [tmp_path / "x00"])
