@@ -551,7 +551,7 @@ def test_the_next_step_is_the_damped_one_within_cap_and_bounds(unit: float, cap:
         return unit * (q + 1.0)
 
     f = Function.from_callable(line, Rn(1), Rn(1), lambda q: [[unit]], name="line")
-    problem = Problem(Rn(1), [Implicit.zero(f)], Bounds(Rn(1), [least], [9.0]))
+    problem = Problem(Rn(1), [Implicit.zero(f)], Bounds(Rn(1), np.array([least]), np.array([9.0])))
     result = failed(problem, [0.6], Options(restarts=False, cap=cap, threshold=1e-9))
     assert result.status is Status.UNDEFINED
     e = unit * (result.q[0] + 1.0)

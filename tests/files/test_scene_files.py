@@ -189,7 +189,10 @@ def test_faces_of_boxes_are_seen_from_outside(tmp_path: Path) -> None:
     outward = {"front": (0, 1), "back": (0, -1), "left": (1, 1), "right": (1, -1), "top": (2, 1), "bottom": (2, -1)}
     assert [surface.name for surface in thing.surfaces] == [f"box/{name}" for name in names]
     for name, surface in zip(names, thing.surfaces, strict=True):
-        (axis, sign), corners = outward[name], np.array([surface.frame.placement.act(p) for p in surface.points])
+        (axis, sign), corners = (
+            outward[name],
+            np.array([surface.frame.placement.act(p) for p in np.asarray(surface.points)]),
+        )
         assert len(corners) == 4
         np.testing.assert_allclose(abs(corners), np.tile(0.5 * size, (4, 1)), rtol=0, atol=1e-15)
         np.testing.assert_allclose(corners[:, axis], 0.5 * sign * size[axis], rtol=0, atol=1e-15)

@@ -617,11 +617,13 @@ def test_names_say_which_frames() -> None:
     assert str(CenterOfMass(arm(), reference="tool")) == "CenterOfMass(reference=tool)"
     assert repr(CenterOfMass(arm(), name="balance")).startswith("CenterOfMass('balance'")
     assert mixed_tree().nv == Position(mixed_tree(), "chain").columns.size
-    for reference, words in (
-        (None, ""), ("elbow", ""), ([0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0], ""),
-        ([0.25, -0.0, 0.0, 0.0, 0.0, 1.0, 0.0], "seen from the placement [0.25, 0, 0, 0, 0, 1, 0] in the world"),
-        ([0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0], "seen from the placement [0, 0, 0, 0, 0, 1, 0] in the world"),
-    ):  # fmt: skip
+    turned = np.array([0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0])
+    references = (
+        (None, ""), ("elbow", ""), (np.eye(7)[6], ""),
+        (turned - [-0.25, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0], "seen from the placement [0.25, 0, 0, 0, 0, 1, 0] in the world"),
+        (turned, "seen from the placement [0, 0, 0, 0, 0, 1, 0] in the world"),
+    )  # fmt: skip
+    for reference, words in references:
         f = Pose(arm(), "tool", reference=reference)
         assert f.seen_from == words
         assert f.parts == (f,)

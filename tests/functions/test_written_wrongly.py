@@ -62,7 +62,7 @@ def test_what_evaluate_does_wrong_is_told_from_other_errors(write: Any, error: A
         np.testing.assert_array_equal(f.linearise([3.0, 4.0]).jacobian, [[0.0, 0.0]])
         return
     with pytest.raises(error, match=said):
-        (f.value([3.0, 4.0]), f.linearise([3.0, 4.0]))
+        _ = f.value([3.0, 4.0]), f.linearise([3.0, 4.0])
 
 
 def test_masks_and_methods_that_are_missing_are_named() -> None:

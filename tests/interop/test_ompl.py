@@ -217,6 +217,9 @@ def test_a_free_body_turns_and_passes_a_post() -> None:
     for sign in (1.0, -1.0):  # half a turn is as far to both sides: it stays as it is given
         half = space.state([-0.6, 0.5, 0.3, 0.0, 0.0, sign, 0.0])
         assert [half[i] for i in range(7)] == [-0.6, 0.5, 0.3, 0.0, 0.0, sign, 0.0]
+    for one in np.random.default_rng(0).normal(size=(20, 4)):  # of norm 1 to rounding: every bit is kept
+        q = np.concatenate([q0[:3], np.sign(one[3]) * one / np.linalg.norm(one)])
+        assert space.q(space.state(q)).tobytes() == q.tobytes()
     path = solved(space, q1)
     np.testing.assert_array_equal(path.end[:3], q1[:3])
     assert abs(path.end[3:] @ turned) > 1.0 - 1e-12

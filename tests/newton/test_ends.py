@@ -114,8 +114,9 @@ class Length(Function):
 def test_values_alone_tell_that_a_start_holds(engine: str) -> None:
     """Where there is no derivative too: of one level, and of two with a wish; what does not hold there is undefined."""
     still, wish = Implicit.zero(Length()), Implicit.zero(Affine([[1.0, 0.0]]), name="wish")
-    for levels, more in (([still], {}), ([[still], [wish]], {}), ([[still], [wish]], {"optional_last": True})):
-        found = Projector(Problem(Rn(2), levels, **more), Options.local(), engine=engine).project([0.0, -0.0])
+    two = [[still], [wish]]
+    for problem in (Problem(Rn(2), [still]), Problem(Rn(2), two), Problem(Rn(2), two, optional_last=True)):
+        found = Projector(problem, Options.local(), engine=engine).project([0.0, -0.0])
         assert (found.status, found.iterations, found.residual) == (Status.CONVERGED, 0, 0.0)
         assert found.q.tobytes() == np.array([0.0, -0.0]).tobytes()
     away = Projector(Problem(Rn(2), [Implicit.equal(Length(), [0.5])]), Options.local(), engine=engine)

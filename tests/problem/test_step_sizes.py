@@ -63,9 +63,8 @@ def test_every_joint_of_a_robot_is_measured_alone() -> None:
         d = robot.space.difference(q, there)[leaf.v]
         if leaf.space.is_flat:
             turns = robot.space.revolute[leaf.v]
-            expected = np.abs(d[turns]).max(initial=0.0), np.abs(d[~turns]).max(initial=0.0)
+            angle, length = np.abs(d[turns]).max(initial=0.0), np.abs(d[~turns]).max(initial=0.0)
         else:
-            shift = {SE2: 2, SE3: 3}.get(leaf.space, 0)
-            moved = np.linalg.norm((there - q)[leaf.q][:shift])
-            expected = np.linalg.norm(d[shift:]), moved
-        assert size.between(q, there) == pytest.approx(Jump(*expected), abs=1e-12)
+            shift = {"SE2": 2, "SE3": 3}.get(leaf.space.name, 0)
+            angle, length = np.linalg.norm(d[shift:]), np.linalg.norm((there - q)[leaf.q][:shift])
+        assert size.between(q, there) == pytest.approx(Jump(float(angle), float(length)), abs=1e-12)
