@@ -620,7 +620,7 @@ def test_names_say_which_frames() -> None:
     turned = np.array([0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0])
     references = (
         (None, ""), ("elbow", ""), (np.eye(7)[6], ""),
-        (turned - [-0.25, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0], "seen from the placement [0.25, 0, 0, 0, 0, 1, 0] in the world"),
+        (turned + 0.25 * np.eye(7)[0], "seen from the placement [0.25, 0, 0, 0, 0, 1, 0] in the world"),
         (turned, "seen from the placement [0, 0, 0, 0, 0, 1, 0] in the world"),
     )  # fmt: skip
     for reference, words in references:
