@@ -136,6 +136,10 @@ def test_a_file_of_the_shell_is_read_and_a_limit_counts_its_bytes(tmp_path: Path
     assert read_bytes(path, 10) == b"0123456789"
     with pytest.raises(FileError, match="is larger than 9 bytes"):
         read_bytes(path, 9)
+    path.write_bytes(bytes(2**21))  # of which a half is read at a time
+    with pytest.raises(FileError, match=f"is larger than {2**20} bytes"):
+        read_bytes(path, 2**20)
+    assert len(read_bytes(path, 2**21)) == 2**21
     with pytest.raises(FileError, match="cannot be read: No such file"):
         read_bytes(tmp_path / "eleven")
     with pytest.raises(FileError, match="cannot be read: embedded null"):
@@ -198,6 +202,13 @@ def test_what_is_no_tree_says_why() -> None:
     ):  # fmt: skip
         with pytest.raises(FileError, match=words):
             Robot.from_urdf(arm(inside=inside))
+    for count, end in ((20, ""), (21, " and 1 more"), (30, " and 10 more")):  # twenty are named
+        ring = "".join(
+            f"<link name='r{i}'/>" + joint.format(f"j{i}", f"r{i}", f"r{(i + 1) % count}") for i in range(count)
+        )
+        names = ", ".join(f"'r{i}'" for i in range(min(count, 20)))
+        with pytest.raises(FileError, match=f"the links {names}{end} form a cycle"):
+            Robot.from_urdf(arm(inside=ring))
     with pytest.raises(FileError, match=r"its outermost element is <world>, <robot> was expected$"):
         Robot.from_urdf("<world/>")
     with pytest.raises(FileError, match="has no <link>: it is an SRDF"):

@@ -6,6 +6,7 @@ import importlib.metadata
 import json
 import logging
 import os
+import shutil
 from pathlib import Path, PurePosixPath
 from types import SimpleNamespace
 
@@ -138,6 +139,12 @@ def test_a_package_that_is_not_there_is_answered_with_those_that_are(tmp_path, m
         find_resource("package://legs/r.urdf")
     for name in ("leggs", *(f"x{i:02}" for i in range(11)), ".hidden"):
         (tmp_path / name).mkdir()
+    for name in ("legss", "legsy", "llegs", "alegs", "legs2"):
+        (tmp_path / "near" / name).mkdir(parents=True)
+    (tmp_path / "near" / "legg").mkdir()
+    with pytest.raises(FileError, match=r"the nearest packages there are (\w+, ){4}\w+$"):  # five of the six
+        find_resource("package://legs/r.urdf", tmp_path / "near")
+    shutil.rmtree(tmp_path / "near")
     (tmp_path / "legs.urdf").touch()  # a file is no package
     with pytest.raises(FileError, match=f"looked in {tmp_path}; the nearest packages there are leggs$"):
         find_resource("package://legs/r.urdf", tmp_path)  # one folder alone

@@ -252,6 +252,9 @@ def test_how_far_numbers_may_be_off(i: int, sign: float) -> None:
     if i < 3:  # just the limit is not beyond
         np.testing.assert_array_equal(whole(1e-6).homogeneous, MOVED.homogeneous)
     np.testing.assert_array_equal(unit(0.99e-6), np.eye(3)[axis])
+    for given in np.random.default_rng(i).normal(size=(40, 3)):  # of norm 1 to rounding: every bit is kept
+        one = given / np.linalg.norm(given)
+        assert unit_axis(one, "axis").tobytes() == one.tobytes()
     for near, bits in ((longer(4e-13), 4e-13), (longer(6e-13), 0.0), (longer(0.4e-6), 0.0)):
         kept = np.diag(1.0 + sign * bits * here[:3]) @ TURN.as_matrix()
         np.testing.assert_allclose(near, kept, rtol=0, atol=0.0 if bits else 1e-15 if i == 3 else 1e-6)

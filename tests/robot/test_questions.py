@@ -179,7 +179,7 @@ def test_limits_in_degrees_are_asked_about_at_every_door(caplog: pytest.LogCaptu
 
 
 LIMB = (
-    "<robot name='r'><link name='a'/><link name='b'/><link name='c'><inertial><mass value='2'/><inertia ixx='{i}' "
+    "<robot name='r'><link name='a'/><link name='b'/><link name='c'><inertial><mass value='{mass}'/><inertia ixx='{i}' "
     "iyy='{other}' izz='{other}' ixy='0' ixz='0' iyz='0'/></inertial></link>"
     "<joint name='turn' type='{kind}'><parent link='a'/><child link='b'/><axis xyz='0 0 1'/><origin xyz='{first} 0 0'/>"
     "<limit lower='-1' upper='1' effort='1' velocity='1'/></joint>"
@@ -204,12 +204,15 @@ LIMB = (
             "the body of joint 'slide' has a mass of 2 kg and a moment of inertia of 60 kg m^2",
         ),
         ({"i": 40}, ""),  # a radius of gyration of 4.5 m
+        ({"i": 50}, ""),  # of just 5 m
+        ({"i": 60, "mass": 0}, ""),  # of none
+        ({"i": 50.5}, "a mass of 2 kg and a moment of inertia of 50.5 kg m^2, that of a ring with a radius of 5.025 m"),
         ({"i": 60, "away": 2}, ""),  # 5.5 m, on a robot of 2 m
     ],
 )
 def test_other_units_in_a_urdf(numbers: dict[str, object], said: str, caplog: pytest.LogCaptureFixture) -> None:
     """Lengths of links and ways of sliders in millimetres, moments in kg mm^2: one question, and no change."""
-    told: dict[str, Any] = {"i": 0.1, "kind": "revolute", "first": 0, "away": 0.3, "way": 1, **numbers}
+    told: dict[str, Any] = {"i": 0.1, "mass": 2, "kind": "revolute", "first": 0, "away": 0.3, "way": 1, **numbers}
     robot = Robot.from_urdf(LIMB.format(other=0.6 * told["i"], **told))
     assert robot.model.inertias[2].inertia[0, 0] == numbers.get("i", 0.1)
     found = asked(caplog)
