@@ -12,6 +12,7 @@ from explicit_samples import arm_and_box
 from planning.judge import faults
 
 from constraints import (
+    Affine,
     Base,
     Bounds,
     Function,
@@ -331,6 +332,13 @@ def test_states_off_the_leaf_are_not_valid() -> None:
     for q in (q0 + 0.05, ARM.bounds.upper + 0.1, collides(Problem(ARM, [LEVEL]), model)):
         state.copy(q.tolist())
         assert not valid(state)
+    level = Implicit.equal(Affine(np.eye(ARM.nv)[:1], None, ARM.space), [0.25], name="first")
+    projector = Projector(Problem(ARM, [level]), Options(threshold=2.0**-10))
+    near = OmplSpace(projector, np.r_[0.25, q0[1:]])
+    state, valid = near.state(np.r_[0.25, q0[1:]]), near.information.isValid
+    for off, holds in ((2.0**-10, True), (-(2.0**-10), True), (2.0**-10 + 2.0**-20, False)):  # to the threshold
+        state.copy([0.25 + off, *q0[1:]])
+        assert valid(state) == holds
 
 
 def test_a_path_that_misses_something_is_refused() -> None:

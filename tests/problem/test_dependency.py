@@ -406,3 +406,22 @@ def test_the_optional_level_stays_the_last_one() -> None:
     merged = problem | Problem(LINE, [follows("third", 4, 3)])
     assert [level.names for level in merged.levels] == [("held",), ("second",), ("wish",)]
     assert merged.optional_last
+
+
+def test_branches_are_asked_of_all_or_of_one() -> None:
+    """y = sqrt(1 + x^2) has another branch, z = x has none: on the wrong branch of y, z is where it should be."""
+    space = Rn(3)
+    root = Function.from_callable(lambda q: np.sqrt(1.0 + q**2), Rn(1), Rn(1), name="root")
+    twin = Function.from_callable(lambda q: [q[1] ** 2 - q[0] ** 2 - 1.0], space, Rn(1), name="twin")
+    x, y, z = (Segments.coordinates(space, [i]) for i in range(3))
+    upper = Explicit(root, y, x, implicit=twin, whole=space, has_branches=True, name="upper")
+    same = Explicit(Affine([[1.0]]), z, x, whole=space, name="same")
+    problem = Problem(space, [upper, same])
+    q = np.array([0.75, -1.25, 0.5])
+    branch_error = problem.resolution.branch_error
+    assert branch_error(problem.at(q), problem.rhs, same) == 0.0
+    assert branch_error(problem.at(q), problem.rhs) == branch_error(problem.at(q), problem.rhs, upper) > 1.0
+    q[1] = 1.25
+    assert branch_error(problem.at(q), problem.rhs) < 1e-12
+    assert problem.is_satisfied(q, "upper")
+    assert not problem.is_satisfied(q, "same")
