@@ -419,6 +419,12 @@ def test_members_are_what_a_projection_must_respect() -> None:
     )
     names = [(m.kind, m.position) for m in finder(problem, start).members]
     assert names == [(Kind.CONSTRAINT, 0), (Kind.BOUNDS, 0), (Kind.BOUNDS, 1), (Kind.BOUNDS, 2), (Kind.FROZEN, 0)]
+    three = Problem(space, [levels[0], [Implicit.zero(row[1], name="middle")], levels[1]], optional_last=True)
+    assert [(m.kind, m.name) for m in finder(three, start).members] == [
+        (Kind.CONSTRAINT, "a"), (Kind.CONSTRAINT, "middle"),
+    ]  # fmt: skip
+    failed = Projector(three, Options(max_iterations=1, restarts=False)).project(start).diagnose(iterations=4, trials=2)
+    assert {entry.constraint for entry in failed.errors if entry.optional} == {"wish"}
     posed = Implicit.equal(Identity(SE3).on(space, Segments.of(space, space.factors[3].name)), name="pose")
     problem = Problem(space, [posed], Bounds(space, lower, upper))
     assert [(m.kind, m.position) for m in finder(problem, start).members] == [(Kind.CONSTRAINT, 0), (Kind.BOUNDS, 3)]

@@ -92,6 +92,12 @@ def test_bytes_that_are_no_utf8_are_read_as_latin_1(tmp_path: Path, caplog: pyte
     assert pin.buildModelFromUrdf(str(path)).nq == 1
     assert Robot.from_urdf(path).nq == 1
     assert "Latin-1" in said(caplog)
+    for declared, told in (("utf-8", True), ("UTF8", True), ("iso-8859-1", False), ("Windows-1252", False)):
+        text = f"<?xml version='1.0' encoding='{declared}'?>" + arm(inside="<!-- Andr\xe9 -->")
+        path.write_bytes(text.encode("latin-1"))
+        caplog.clear()
+        assert Robot.from_urdf(path).nq == 1
+        assert ("is declared as UTF-8 but is not: read as Latin-1" in said(caplog)) == told
 
 
 def test_mended_mistakes_are_said_once_with_their_line(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
