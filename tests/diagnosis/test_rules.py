@@ -371,9 +371,13 @@ def _draws(problem: lc.Problem) -> list[np.ndarray]:
 
 @pytest.mark.parametrize("size", [1e-2, 1.0, 100.0, 1e4])
 @pytest.mark.parametrize("rate", [1.0, 300.0, 3000.0])
-@pytest.mark.parametrize("off", [0.0, 0.004, 0.3, -0.3])
-def test_jacobians_are_doubted_by_differences_of_the_shorter_step(size: float, rate: float, off: float) -> None:
+def test_jacobians_are_doubted_by_differences_of_the_shorter_step(size: float, rate: float) -> None:
     """Of A sin(w q): doubted where they are off by a hundredth and two steps agree to a thousandth of 1 + the slope."""
+    assert [doubted(size, rate, off) for off in (0.0, 0.004, 0.0105, 0.3, -0.3)][:2] == [False, False]
+
+
+def doubted(size: float, rate: float, off: float) -> bool:
+    """Whether a Jacobian that is so far off is doubted, as it should be."""
 
     def f(q: np.ndarray) -> np.ndarray:
         return size * np.array([np.sin(rate * q[0]) / rate, 0.5 * q[0]]) + [3.0 * size, -0.05 * size]
@@ -394,3 +398,4 @@ def test_jacobians_are_doubted_by_differences_of_the_shorter_step(size: float, r
         assert found == (("g", pytest.approx(amount, rel=1e-6)),)
     else:
         assert found == ()
+    return bool(found)

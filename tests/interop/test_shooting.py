@@ -128,6 +128,20 @@ def test_hessian_is_that_of_the_cost_where_residuals_are_straight():
         assert np.abs(column - H[:, i]).max() < 1e-7
 
 
+def test_hessian_is_that_of_the_nodes_seen_in_their_charts():
+    """Each state in its own chart, which a rotation bends: by differences of the trajectory."""
+    program, rng = hop(), np.random.default_rng(8)
+    z = 0.3 * rng.normal(size=program.n)
+    H, nodes, state = program.hessian(z).toarray(), program.nodes(z), program.state
+    for k, (d, block) in enumerate(zip(nodes.slopes[1:], program._x, strict=True), 1):  # pyright: ignore
+        columns = list[np.ndarray]()
+        for e in 1e-5 * np.eye(program.n)[block]:
+            ends = (program.trajectory(z + s * e).xs[k] for s in (-1.0, 1.0))
+            columns.append(state.difference(*ends) / 2e-5)
+        T = np.transpose(columns)
+        np.testing.assert_allclose(H[block, block], T.T @ d.Lxx @ T, rtol=1e-6, atol=1e-6 * np.abs(d.Lxx).max())
+
+
 def test_linear_motion_is_solved_as_its_riccati_equation_says():
     """Issue 17, item 7: a mass on a rail, against the recursion of linear-quadratic control."""
     robot, h, N = cart(), 0.1, 30

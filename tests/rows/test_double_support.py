@@ -77,6 +77,13 @@ def test_rows_of_each_mode() -> None:
     for mode, rows in (("sliding", 3 + 6 + 3 + 3), ("aligned, sliding", 4 + 3 + 3), ("fixed", 15), ("aligned", 16)):
         given = double_support(robot, "left", "right", q, **MODES[mode])
         assert sum(int(np.sum(c.rows.mask)) for c in given) == rows
+    names = {
+        "fixed": ["left", "right"], "aligned": ["left", "right"],
+        "sliding": ["right seen from left", "left on the ground", "left along the ground"],
+        "aligned, sliding": ["left on the ground", "right on the ground"],
+    }  # fmt: skip
+    for mode, named in names.items():
+        assert [c.name for c in double_support(robot, "left", "right", q, **MODES[mode])] == ["balance", *named]
     flat = double_support(robot, "left", "right", q, mask=[True, True, False])
     assert np.sum(flat[0].rows.mask) == 2
     legs = double_support(robot, "left", "right", q, subtrees=["lleg1_joint", "rleg1_joint"])

@@ -24,8 +24,9 @@ from constraints import (
 )
 from constraints.errors import DuplicateError, SpaceMismatchError, StalePostureError, UnknownNameError, WrongObjectError
 from constraints.functions import Identity
+from constraints.point import place_motion
 from constraints.rows.one_sided import OneSidedRows
-from constraints.rows.stacking import Order, Rows, stack_rows
+from constraints.rows.stacking import Order, Rows, StackedRows, stack_rows
 from liegroups import SE3, SO3, R3xSO3, Rn
 
 EQUALITY, ZERO, SUPERIOR, INFERIOR = Comparison
@@ -359,3 +360,15 @@ def test_rows_that_a_step_crosses_end_at_their_limit(jacobian: bool) -> None:
         np.testing.assert_array_equal(entered.jacobian, slopes)
     assert (rows.error.tobytes(), rows.jacobian.tobytes()) == before
     assert not OneSidedRows(Stack([Implicit.zero(Identity(Rn(5)))]), 5)
+
+
+@pytest.mark.parametrize("moves", [True, False])
+def test_rates_of_right_hand_sides_count_where_they_are_asked_for(moves: bool) -> None:
+    stack, v = Stack([Implicit.equal(Identity(Rn(2)), name="point")]), np.array([1.0, 2.0])
+    rates = (np.array([0.25, 0.5]), np.array([3.0, 4.0])) if moves else (None, None)
+    stacked, sides = StackedRows(stack, Rn(2)), RightHandSide(stack, [0.5, 0.5], *rates)
+    motion = place_motion(Rn(2), np.ones(2), v, Workspace())
+    for asked in (True, False):
+        own = [np.zeros(2) if rate is None or not asked else rate for rate in rates]
+        np.testing.assert_array_equal(stacked.velocity(motion, sides, asked).error, v - own[0])
+        np.testing.assert_array_equal(stacked.acceleration(motion, sides, asked).error, -own[1])

@@ -537,10 +537,12 @@ def test_limits_beyond_half_a_turn_are_told_unless_they_stand_for_none() -> None
     angles = Identity(SO3)
     for lower, upper, told in (
         (-np.pi, np.pi, False), (-3.15, 6.28, False), (-1e9, np.pi, False),
-        (-45.0, np.pi, True), (-np.pi, 45.0, True), (-360.0, 360.0, True),
+        (-45.0, np.pi, True), (-np.pi, 45.0, True), (-360.0, 360.0, True), (-1.0, 45.0, False), (-45.0, 1.0, False),
     ):  # fmt: skip
         said = idle_limits(table(lower=lower, upper=upper), angles, SO3)
         assert said.startswith("limits of rows 0-2 have no effect") == told == bool(said)
+    some = idle_limits(table(lower=-45.0, upper=[45.0, 1.0, 45.0], mask=[True, True, False]), angles, SO3)
+    assert some.startswith("limits of row 0 have no effect")
 
 
 # Ways to make an explicit constraint.
