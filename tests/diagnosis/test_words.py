@@ -111,7 +111,8 @@ def test_conflicts_in_words() -> None:
     assert f"Cannot be satisfied together, {said}\n  'hand'\n  'foot'\n{others}.\n" in text
     assert "What would help:\n  Without 'hand' it succeeds.\n  Without 'foot' it succeeds.\nErrors" in text
     assert "Leaving out one of them is not" not in text
-    for left, word in (((HAND, ARM), True), ((HAND, FROZEN), True), ((HAND, ARM, FROZEN), False)):
+    cases = ((HAND, ARM), True), ((HAND, FROZEN), True), ((HAND, ARM, FROZEN), False), ((ARM, FROZEN), False)
+    for left, word in cases:
         some = replace(conflict, without=(without[0], trial(*left)))
         words = f"{others}, other bounds and frozen dofs left out.\n" if word else f"{others}.\n"
         assert words in str(made(conflict=some))
@@ -428,6 +429,12 @@ def test_members_are_what_a_projection_must_respect() -> None:
     posed = Implicit.equal(Identity(SE3).on(space, Segments.of(space, space.factors[3].name)), name="pose")
     problem = Problem(space, [posed], Bounds(space, lower, upper))
     assert [(m.kind, m.position) for m in finder(problem, start).members] == [(Kind.CONSTRAINT, 0), (Kind.BOUNDS, 3)]
+
+
+def test_a_constraint_holds_to_just_the_threshold() -> None:
+    looking = finder(Problem(Rn(1), [Implicit.zero(Affine([[1.0]]), name="x")]), [5.0])
+    for off, holds in ((1e-4, True), (-1e-4, True), (np.nextafter(1e-4, 1.0), False)):
+        assert bool(looking._satisfied(np.array([off]))) == holds  # pyright: ignore[reportPrivateUsage]
 
 
 def test_a_conflict_of_a_row_with_bounds_and_what_was_tried() -> None:
