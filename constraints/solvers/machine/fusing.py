@@ -16,7 +16,8 @@ from typing import Any
 
 from . import lanes
 
-_SUMS, _DIFFERENCES = (operator.add, operator.iadd), (operator.sub, operator.isub)
+_SUMS: Any = operator.add, operator.iadd
+_DIFFERENCES: Any = operator.sub, operator.isub
 
 
 def has_fused() -> bool:
@@ -54,7 +55,7 @@ def _fused_in(ir: Any, block: Any, uses: Counter[str]) -> int:
     """Have the sums of a block call what does both; how many."""
     products, gone, body = dict[str, Any](), set[str](), list[Any]()
     for line in block.body:
-        value = getattr(line, "value", None)
+        value: Any = getattr(line, "value", None)
         kind = value.fn if isinstance(value, ir.Expr) and value.op in ("binop", "inplace_binop") else None
         if kind is operator.mul and line.target.name[0] == "$" and uses[line.target.name] == 2:  # made, and used once
             products[line.target.name] = value.lhs, value.rhs
