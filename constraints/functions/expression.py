@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from liegroups.arguments import finite_number, finite_vector, real_numbers
-from liegroups.arrays import ArrayLike
+from liegroups.arrays import ArrayLike, Matrix, Vector
 from liegroups.frozen import set_fields
 
 from ..errors import OptionError, SizeError, UndefinedError, UnknownNameError, WrongObjectError
@@ -20,7 +20,7 @@ from .combined import Combined
 from .enclosures import operators as enclosing
 from .enclosures.box import Enclosure, TangentBox
 from .expressions.jets import Jet
-from .expressions.operators import OPERATORS, rotated_back
+from .expressions.operators import BILINEAR, OPERATORS, rotated_back
 from .formula import named
 from .function import Function, as_functions
 from .lifted import common_inputs
@@ -128,6 +128,15 @@ class Expression(Combined):
             return combine(jets, self._number, self.outputs)
         except UndefinedError as error:
             raise UndefinedError(f"{self.name}: {error}") from None
+
+    def bend(self, jets: Sequence[Jet], y: Vector, workspace: Workspace) -> Matrix:
+        """Of a bilinear operator by its values of unit vectors."""
+        times = BILINEAR.get(self.operator)
+        if times is None:
+            return super().bend(jets, y, workspace)
+        n, m = (f.outputs.nv for f in self.operands)
+        mixed = np.array([y @ times(unit[:, None], np.eye(m)) for unit in np.eye(n)])
+        return np.block([[np.zeros((n, n)), mixed], [mixed.T, np.zeros((m, m))]])
 
     def enclose(self, parts: Sequence[Enclosure], box: TangentBox) -> Enclosure:
         """By the rule of the operator."""

@@ -324,3 +324,6 @@ OPERATORS: dict[str, Operator] = {
     )
 }
 """Operators by their names."""
+
+BILINEAR: dict[str, Callable[[Any, Any], Any]] = {"product": np.multiply, "dot": _dot_columns, "cross": cross_columns}
+"""Operators that are linear in each of their operands: of columns, of which one has one at least."""
