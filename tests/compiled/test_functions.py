@@ -508,7 +508,6 @@ NOT_PACKED = {
     "Manipulability": "singular values, and second derivatives of the kinematics",
     "SmallestSingularValue": "the same",
     "_Pair": "the pose that contacts look at, without rows of its own",
-    "_Products": "what ComBetweenFeet, packed whole, takes its second derivatives from",
 }
 """Functions of the library that are called, and why."""
 
