@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, final
+from typing import Any, TypeAlias, final
 
 import numpy as np
 
@@ -14,6 +14,9 @@ from .formulas.batch_maps import BatchMaps
 from .formulas.group_maps import GroupMaps
 from .layout import Factor, Layout
 from .space import Space, as_space
+
+Flats: TypeAlias = tuple[tuple[slice, slice], ...]
+Groups: TypeAlias = tuple[tuple[Space, slice, slice], ...]
 
 
 @final
@@ -48,16 +51,17 @@ class ProductSpace(Space):
         layout = Layout.product(spaces, names)
         self._named = names is not None
         self.flats, self.groups = _runs(layout.factors)
+        one, many = (ProductMaps(layout, self.flats, self.groups, stacked) for stacked in (False, True))
         maps = GroupMaps(
-            integrate=self._integrate,
-            difference=self._difference,
-            compose=self._compose,
-            inverse=self._inverse,
-            adjoint=self._adjoint,
-            exp_jacobian=self._exp_jacobian,
-            log_jacobian=self._log_jacobian,
+            integrate=one.integrate,
+            difference=one.difference,
+            compose=one.compose,
+            inverse=one.inverse,
+            adjoint=one.adjoint,
+            exp_jacobian=one.exp_jacobian,
+            log_jacobian=one.log_jacobian,
         )
-        super().__init__(layout, maps, ProductMaps(layout, self.flats, self.groups))
+        super().__init__(layout, maps, many)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Rebuild by the constructor."""
@@ -68,139 +72,98 @@ class ProductSpace(Space):
         """Names of the factors if a user chose them, None if they are derived from the spaces."""
         return tuple(factor.name for factor in self.layout.factors) if self._named else None
 
-    def _integrate(self, q: Vector, v: Vector) -> Vector:
-        out = np.empty(self.nq)
-        for at, along in self.flats:
-            out[at] = q[at] + v[along]
-        for space, at, along in self.groups:
-            out[at] = space.maps.integrate(q[at], v[along])
-        return out
-
-    def _difference(self, q0: Vector, q1: Vector) -> Vector:
-        out = np.empty(self.nv)
-        for at, along in self.flats:
-            out[along] = q1[at] - q0[at]
-        for space, at, along in self.groups:
-            out[along] = space.maps.difference(q0[at], q1[at])
-        return out
-
-    def _compose(self, q0: Vector, q1: Vector) -> Vector:
-        out = np.empty(self.nq)
-        for at, _ in self.flats:
-            out[at] = q0[at] + q1[at]
-        for space, at, _ in self.groups:
-            out[at] = space.maps.compose(q0[at], q1[at])
-        return out
-
-    def _inverse(self, q: Vector) -> Vector:
-        out = -q
-        for space, at, _ in self.groups:
-            out[at] = space.maps.inverse(q[at])
-        return out
-
-    def _adjoint(self, q: Vector) -> Matrix:
-        out = np.eye(self.nv)
-        for space, at, along in self.groups:
-            out[along, along] = space.maps.adjoint(q[at])
-        return out
-
-    def _exp_jacobian(self, v: Vector) -> Matrix:
-        out = np.eye(self.nv)
-        for space, _, along in self.groups:
-            out[along, along] = space.maps.exp_jacobian(v[along])
-        return out
-
-    def _log_jacobian(self, v: Vector) -> Matrix:
-        out = np.eye(self.nv)
-        for space, _, along in self.groups:
-            out[along, along] = space.maps.log_jacobian(v[along])
-        return out
-
 
 @final
 class ProductMaps(BatchMaps):
-    """The maps of a product over leading axes, by the same runs of R^n and the same other factors."""
+    """The maps of a product, of one vector or over leading axes: of runs of R^n, and of the other factors.
 
-    def __init__(
-        self,
-        layout: Layout,
-        flats: tuple[tuple[slice, slice], ...],
-        groups: tuple[tuple[Space, slice, slice], ...],
-    ) -> None:
-        self._nq, self._nv = layout.neutral.size, layout.nv
-        self._flats, self._groups, self._kinds = flats, groups, _by_kind(groups)
+    Args:
+        layout: of the product.
+        flats, groups: as of `ProductSpace`.
+        stacked: whether vectors have leading axes; equal factors are taken together then.
+    """
+
+    def __init__(self, layout: Layout, flats: Flats, groups: Groups, stacked: bool) -> None:
+        self._nq, self._nv, self._stacked = layout.neutral.size, layout.nv, stacked
+        self._identity = np.eye(layout.nv)
+        self._flats = [((..., at), (..., along)) for at, along in flats]
+        self._groups = list[tuple[Any, Any, Any, Any]]()
+        for space, at, along in _by_kind(groups) if stacked else groups:
+            block: Any = (along, along) if isinstance(along, slice) else (along[:, :, None], along[:, None, :])
+            maps = space.batch_maps if stacked else space.maps
+            self._groups.append((maps, (..., at), (..., along), (..., *block)))
+
+    def _axes(self, a: Vector, b: Vector) -> tuple[int, ...]:
+        return np.broadcast_shapes(a.shape[:-1], b.shape[:-1]) if self._stacked else ()
 
     def integrate(self, q: Vector, v: Vector) -> Vector:
         """Return q exp(v)."""
-        out = np.empty((*np.broadcast_shapes(q.shape[:-1], v.shape[:-1]), self._nq))
+        out = np.empty((*self._axes(q, v), self._nq))
         for at, along in self._flats:
-            out[..., at] = q[..., at] + v[..., along]
-        for space, at, along in self._kinds:
-            out[..., at] = space.batch_maps.integrate(q[..., at], v[..., along])
+            out[at] = q[at] + v[along]
+        for maps, at, along, _ in self._groups:
+            out[at] = maps.integrate(q[at], v[along])
         return out
 
     def difference(self, q0: Vector, q1: Vector) -> Vector:
         """Return log(q0^-1 q1)."""
-        out = np.empty((*np.broadcast_shapes(q0.shape[:-1], q1.shape[:-1]), self._nv))
+        out = np.empty((*self._axes(q0, q1), self._nv))
         for at, along in self._flats:
-            out[..., along] = q1[..., at] - q0[..., at]
-        for space, at, along in self._kinds:
-            out[..., along] = space.batch_maps.difference(q0[..., at], q1[..., at])
+            out[along] = q1[at] - q0[at]
+        for maps, at, along, _ in self._groups:
+            out[along] = maps.difference(q0[at], q1[at])
         return out
 
     def compose(self, q0: Vector, q1: Vector) -> Vector:
         """Return q0 q1."""
-        out = np.empty((*np.broadcast_shapes(q0.shape[:-1], q1.shape[:-1]), self._nq))
+        out = np.empty((*self._axes(q0, q1), self._nq))
         for at, _ in self._flats:
-            out[..., at] = q0[..., at] + q1[..., at]
-        for space, at, _ in self._kinds:
-            out[..., at] = space.batch_maps.compose(q0[..., at], q1[..., at])
+            out[at] = q0[at] + q1[at]
+        for maps, at, _, _ in self._groups:
+            out[at] = maps.compose(q0[at], q1[at])
         return out
 
     def inverse(self, q: Vector) -> Vector:
         """Return q^-1."""
         out = -q
-        for space, at, _ in self._kinds:
-            out[..., at] = space.batch_maps.inverse(q[..., at])
+        for maps, at, _, _ in self._groups:
+            out[at] = maps.inverse(q[at])
         return out
 
     def adjoint(self, q: Vector) -> Matrix:
         """Return Ad_q."""
-        out = np.zeros((*q.shape[:-1], self._nv, self._nv)) + np.eye(self._nv)
-        for space, at, along in self._groups:
-            out[..., along, along] = space.batch_maps.adjoint(q[..., at])
+        out = np.zeros((*q.shape[:-1], self._nv, self._nv)) + self._identity
+        for maps, at, _, block in self._groups:
+            out[block] = maps.adjoint(q[at])
         return out
 
     def exp_jacobian(self, v: Vector) -> Matrix:
         """Return the right Jacobian of exp."""
-        out = np.zeros((*v.shape, self._nv)) + np.eye(self._nv)
-        for space, _, along in self._groups:
-            out[..., along, along] = space.batch_maps.exp_jacobian(v[..., along])
+        out = np.zeros((*v.shape, self._nv)) + self._identity
+        for maps, _, along, block in self._groups:
+            out[block] = maps.exp_jacobian(v[along])
         return out
 
     def log_jacobian(self, v: Vector) -> Matrix:
         """Return the inverse of the right Jacobian of exp."""
-        out = np.zeros((*v.shape, self._nv)) + np.eye(self._nv)
-        for space, _, along in self._groups:
-            out[..., along, along] = space.batch_maps.log_jacobian(v[..., along])
+        out = np.zeros((*v.shape, self._nv)) + self._identity
+        for maps, _, along, block in self._groups:
+            out[block] = maps.log_jacobian(v[along])
         return out
 
 
-def _by_kind(groups: tuple[tuple[Space, slice, slice], ...]) -> tuple[tuple[Space, Any, Any], ...]:
+def _by_kind(groups: Groups) -> list[tuple[Space, Any, Any]]:
     """Equal factors together: where each begins to end in q and v, as indices (factors, size), or one slice."""
     kinds = dict[Space, list[tuple[slice, slice]]]()
     for space, at, along in groups:
         kinds.setdefault(space, []).append((at, along))
-    found = list[tuple[Space, Any, Any]]()
-    for space, places in kinds.items():
-        if len(places) == 1:
-            found.append((space, *places[0]))
-        else:
-            found.append((space, _indices([at for at, _ in places]), _indices([along for _, along in places])))
-    return tuple(found)
+    return [
+        (space, *places[0]) if len(places) == 1 else (space, *map(_indices, zip(*places, strict=True)))
+        for space, places in kinds.items()
+    ]
 
 
-def _indices(places: list[slice]) -> Indices:
+def _indices(places: Sequence[slice]) -> Indices:
     """Slices of one size as indices (slices, size)."""
     return np.array([range(place.start, place.stop) for place in places], dtype=np.intp)
 
@@ -232,7 +195,7 @@ def _opened(space: Space) -> list[tuple[Space, str | None]]:
     return [(factor.space, factor.name) for factor in space.layout.factors]
 
 
-def _runs(factors: Sequence[Factor]) -> tuple[tuple[tuple[slice, slice], ...], tuple[tuple[Space, slice, slice], ...]]:
+def _runs(factors: Sequence[Factor]) -> tuple[Flats, Groups]:
     """Split factors into runs of neighbouring R^n, each one pair of slices, and the others one by one."""
     flats: list[tuple[slice, slice]] = []
     groups: list[tuple[Space, slice, slice]] = []
