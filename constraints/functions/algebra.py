@@ -22,13 +22,13 @@ from ..point import motion_at, place
 from ..words import signed_sum
 from ..workspace import Workspace
 from .affine import Affine, Constant
-from .combined import Combined, jet_of, moving_of
+from .combined import Combined
+from .enclosures import maps as enclosing
 from .enclosures.box import Bend, Enclosure, TangentBox
 from .enclosures.interval import UNIT, Interval, rounded_up
-from .enclosures.maps import logarithm, seen_from, through
 from .expressions.jets import Jet, linear
 from .function import Function, as_function, as_functions
-from .group_motion import force_derivative_of
+from .group_motion import force_derivative_of, logarithm, seen_from
 from .lifted import common_inputs
 
 
@@ -101,7 +101,7 @@ class Composition(Combined):
 
     def enclose(self, parts: Sequence[Enclosure], box: TangentBox) -> Enclosure:
         """By the chain rule, around the value of the inner function."""
-        return through(self.outer, parts[0], box)
+        return enclosing.through(self.outer, parts[0], box)
 
     def bend(self, jets: Sequence[Jet], y: Vector, workspace: Workspace) -> Matrix:
         """That of the outer function."""
@@ -169,29 +169,18 @@ class Difference(Combined):
         (f, g), space = jets, self.left.outputs
         if space.is_flat:
             return linear(f.value - g.value, jets, np.subtract)
+        if f.velocity is not None:
+            return logarithm(space, seen_from(space, f, g))
         value = space.difference(g.value, f.value)
-        if f.rate_q is not None:
-            return jet_of(moving_of(space, f).seen_from(moving_of(space, g)).logarithm())
-        if f.jacobian is None and f.velocity is None:
+        if f.jacobian is None:
             return Jet(value)
-        by_f, by_g = space.log_jacobian(value), space.log_jacobian(-value)
-
-        def of_both(x: Matrix, y: Matrix) -> Matrix:
-            return by_f.dot(x) - by_g.dot(y)
-
-        made = linear(value, jets, of_both)
-        if f.velocity is None:
-            return made
-        h = space.compose(space.inverse(g.value), f.value)
-        f_moves, g_moves = ((jet.velocity[:, 0], jet.acceleration[:, 0]) for jet in jets)
-        moving = space.relative_motion(h, f_moves, g_moves)
-        return made._replace(acceleration=space.log_second_derivative(space.log(h), *moving)[:, None])
+        return Jet(value, space.log_jacobian(value).dot(f.jacobian) - space.log_jacobian(-value).dot(g.jacobian))
 
     def enclose(self, parts: Sequence[Enclosure], box: TangentBox) -> Enclosure:
         """The logarithm of one seen from the other; of vectors their difference."""
         (f, g), space = parts, self.left.outputs
-        found = seen_from(space, f, g, box)
-        return found if space.is_flat else logarithm(space, found, box)
+        found = enclosing.seen_from(space, f, g, box)
+        return found if space.is_flat else enclosing.logarithm(space, found, box)
 
     def bend(self, jets: Sequence[Jet], y: Vector, workspace: Workspace) -> Matrix:
         """None of vectors."""

@@ -19,7 +19,7 @@ from .affine import Constant
 from .enclosures.box import Enclosure, TangentBox, of_many
 from .expressions.jets import Jet
 from .function import Function
-from .group_motion import GroupMotion
+from .group_motion import moving_value
 
 
 class Combined(Function):
@@ -116,7 +116,7 @@ class Combined(Function):
             if isinstance(part.function, Combined):
                 jets.append(part.function.combine([jets[k] for k in part.operands], motion.point.workspace))
             else:
-                jets.append(jet_of(GroupMotion.of(part.function, motion, a)))
+                jets.append(moving_value(part.function, motion, a))
         dq[:], dv[:] = jets[-1].by_q, jets[-1].by_v
 
     @final
@@ -249,18 +249,6 @@ def distinct(f: Function) -> list[tuple[Function, tuple[int, ...]]]:
 
     place(f)
     return found
-
-
-def jet_of(moving: GroupMotion) -> Jet:
-    """All that is known of a point that moves."""
-    velocity, acceleration = moving.velocity[:, None], moving.acceleration[:, None]
-    return Jet(moving.point, moving.jacobian, velocity, acceleration, moving.rate_q, moving.by_q, moving.by_v)
-
-
-def moving_of(group: Space, jet: Jet) -> GroupMotion:
-    """The same as a point of a group."""
-    velocity, acceleration = jet.velocity[:, 0], jet.acceleration[:, 0]
-    return GroupMotion(group, jet.value, jet.jacobian, velocity, acceleration, jet.rate_q, jet.by_q, jet.by_v)
 
 
 def _laid_out(f: Function) -> list[_Part]:

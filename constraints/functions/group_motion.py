@@ -5,7 +5,7 @@ For functions and rows made of others: what is said once, by the chain rule.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,103 +14,82 @@ from liegroups.arrays import Matrix, Vector
 from liegroups.formulas.log_slopes import bracket_matrix, cobracket_matrix, log_slopes
 
 from ..point import MovingPoint, Point, motion_at
+from .expressions.jets import Jet, linear
 
 if TYPE_CHECKING:
     from .function import Function
 
 
-class GroupMotion(NamedTuple):
-    r"""A point of a group at one state of its argument, with an acceleration a that is kept.
+def moving_value(f: Function, motion: MovingPoint, a: Vector) -> Jet:
+    """The value of a function with all its derivatives; velocities of points of a group are body velocities.
 
-    Attributes:
+    Args:
+        f: the function.
+        motion: its argument, with a velocity.
+        a: acceleration of the argument.
+    """
+    n, k = f.inputs.nv, f.outputs.nv
+    value, J = f.linearised_at(motion.point)
+    drift, (rate_q, by_q, by_v, unused) = np.zeros(k), np.zeros((4, k, n))
+    f.drift(motion, drift)
+    f.drift_derivatives(motion, a, by_q, by_v)
+    f.drift_derivatives(motion_at(motion.point, np.zeros(n)), np.array(motion.v), rate_q, unused)
+    return Jet(value, J, (J @ motion.v)[:, None], (J @ a + drift)[:, None], rate_q, by_q, by_v)
+
+
+def moving_alone(group: Space, point: Vector, n: int, velocity: Vector | None, acceleration: Vector | None) -> Jet:
+    """A point that moves by itself, or rests.
+
+    Args:
         group: where it is.
         point: (group.nq,).
-        jacobian: J (group.nv, nv), to body velocities.
-        velocity, acceleration: J v, and J a + drift (group.nv,).
-        rate_q: (group.nv, nv), of J v by q.
-        by_q, by_v: (group.nv, nv), of the acceleration.
+        n: tangent size of the argument, on which it does not depend.
+        velocity, acceleration: body velocity and its derivative (group.nv,); None for zero.
     """
+    none = np.zeros((group.nv, n))
+    v, a = (np.zeros((group.nv, 1)) if x is None else x[:, None] for x in (velocity, acceleration))
+    return Jet(point, none, v, a, none, none, none)
 
-    group: Space
-    point: Vector
-    jacobian: Matrix
-    velocity: Vector
-    acceleration: Vector
-    rate_q: Matrix
-    by_q: Matrix
-    by_v: Matrix
 
-    @staticmethod
-    def of(f: Function, motion: MovingPoint, a: Vector) -> GroupMotion:
-        """The value of a function.
+def seen_from(group: Space, h: Jet, r: Jet) -> Jet:
+    r"""The point :math:`g = r^{-1} h` of two points of a group that move.
 
-        Args:
-            f: the function.
-            motion: its argument, with a velocity.
-            a: acceleration of the argument.
-        """
-        n, k = f.inputs.nv, f.outputs.nv
-        value, J = f.linearised_at(motion.point)
-        drift, (rate_q, by_q, by_v, unused) = np.zeros(k), np.zeros((4, k, n))
-        f.drift(motion, drift)
-        f.drift_derivatives(motion, a, by_q, by_v)
-        f.drift_derivatives(motion_at(motion.point, np.zeros(n)), np.array(motion.v), rate_q, unused)
-        return GroupMotion(f.outputs, value, J, J @ motion.v, J @ a + drift, rate_q, by_q, by_v)
+    With :math:`A = Ad_g^{-1}`, :math:`\nu = \nu_h - A \nu_r`,
+    :math:`\dot\nu = \dot\nu_h - A\dot\nu_r + [\nu, A\nu_r]` and :math:`\delta A\,x = [A x, \delta g]`.
+    """
+    value = group.compose(group.inverse(r.value), h.value)
+    A = group.adjoint(group.inverse(value))
 
-    @staticmethod
-    def apart(
-        group: Space, point: Vector, n: int, velocity: Vector | None = None, acceleration: Vector | None = None
-    ) -> GroupMotion:
-        """A point that moves by itself, or rests.
+    def apart(x: Matrix, y: Matrix) -> Matrix:
+        return x - A @ y
 
-        Args:
-            group: where it is.
-            point: (group.nq,).
-            n: tangent size of the argument, on which it does not depend.
-            velocity, acceleration: body velocity and its derivative (group.nv,); zero by default.
-        """
-        k = group.nv
-        still, none = np.zeros(k), np.zeros((k, n))
-        own = still if velocity is None else velocity, still if acceleration is None else acceleration
-        return GroupMotion(group, point, none, *own, none, none, none)
+    g, back = linear(value, (h, r), apart), A @ r.velocity
+    g = g._replace(acceleration=g.acceleration + group.bracket(g.velocity[:, 0], back[:, 0])[:, None])
+    if h.rate_q is None:
+        return g
+    J, back2 = g.jacobian, A @ r.acceleration
+    ad_v, ad_back, ad_back2 = (bracket_matrix(group, x[:, 0]) for x in (g.velocity, back, back2))
+    rate_q, back_q = g.rate_q - ad_back @ J, A @ r.rate_q + ad_back @ J
+    return g._replace(
+        rate_q=rate_q,
+        by_q=g.by_q - ad_back2 @ J - ad_back @ rate_q + ad_v @ back_q,
+        by_v=g.by_v - ad_back @ J + ad_v @ A @ r.jacobian,
+    )
 
-    def seen_from(self, other: GroupMotion) -> GroupMotion:
-        r"""The point :math:`g = r^{-1} h` of this one, h, and another one, r.
 
-        With :math:`A = Ad_g^{-1}`, :math:`\nu = \nu_h - A \nu_r`,
-        :math:`\dot\nu = \dot\nu_h - A\dot\nu_r + [\nu, A\nu_r]` and :math:`\delta A\,x = [A x, \delta g]`.
-        """
-        group = self.group
-        g = group.compose(group.inverse(other.point), self.point)
-        A = group.adjoint(group.inverse(g))
-        carried = A @ other.jacobian
-        J = self.jacobian - carried
-        back, back2 = A @ other.velocity, A @ other.acceleration
-        velocity = self.velocity - back
-        ad_back, ad_v = bracket_matrix(group, back), bracket_matrix(group, velocity)
-        back_q = A @ other.rate_q + ad_back @ J
-        rate_q = self.rate_q - back_q
-        by_q = self.by_q - A @ other.by_q - bracket_matrix(group, back2) @ J - ad_back @ rate_q + ad_v @ back_q
-        by_v = self.by_v - A @ other.by_v - ad_back @ J + ad_v @ carried
-        acceleration = self.acceleration - back2 + ad_v @ back
-        return GroupMotion(group, g, J, velocity, acceleration, rate_q, by_q, by_v)
-
-    def logarithm(self) -> GroupMotion:
-        """The logarithm, a point of R^n, with velocity and acceleration."""
-        group = self.group
-        r = group.log(self.point)
-        log = log_slopes(group, r, self.velocity, self.acceleration, np.zeros(group.nv))
-        J = log.jacobian
-        return GroupMotion(
-            group,  # a vector now: nobody asks
-            r,
-            J @ self.jacobian,
-            J @ self.velocity,
-            group.log_second_derivative(r, self.velocity, self.acceleration),
-            log.rate @ self.jacobian + J @ self.rate_q,
-            log.by_point @ self.jacobian + log.by_velocity @ self.rate_q + J @ self.by_q,
-            log.by_velocity @ self.jacobian + J @ self.by_v,
-        )
+def logarithm(group: Space, h: Jet) -> Jet:
+    """The logarithm of a point of a group that moves."""
+    r, v, a = group.log(h.value), h.velocity[:, 0], h.acceleration[:, 0]
+    made = linear(r, (h,), group.log_jacobian(r).dot)
+    made = made._replace(acceleration=group.log_second_derivative(r, v, a)[:, None])
+    if h.rate_q is None:
+        return made
+    log = log_slopes(group, r, v, a, np.zeros(group.nv))
+    return made._replace(
+        rate_q=made.rate_q + log.rate @ h.jacobian,
+        by_q=made.by_q + log.by_point @ h.jacobian + log.by_velocity @ h.rate_q,
+        by_v=made.by_v + log.by_velocity @ h.jacobian,
+    )
 
 
 def force_derivative_of(f: Function, point: Point, y: Vector) -> Matrix:

@@ -9,7 +9,14 @@ import numpy as np
 from liegroups.arrays import Matrix, Vector
 from liegroups.formulas.log_slopes import FIVE_POINTS, is_exact_on
 
-from ..functions.group_motion import GroupMotion, force_derivative_of, force_of_logarithm
+from ..functions.group_motion import (
+    force_derivative_of,
+    force_of_logarithm,
+    logarithm,
+    moving_alone,
+    moving_value,
+    seen_from,
+)
 from ..point import MovingPoint, place_motion
 from .rotation_vectors import is_turned
 
@@ -79,15 +86,16 @@ def _by_formulas(
         error = np.zeros(group.nv)
         owner.write_position(point, reference.point, error, None)
         factors[owner.rows.one_sided & (error == 0.0)] = 0.0
-    pushed, moving = factors * multipliers, GroupMotion.of(h, motion, a)
+    pushed, moving = factors * multipliers, moving_value(h, motion, a)
     if group.is_flat:
         force = force_derivative_of(h, point, pushed)
     else:
         rhs = group.neutral if reference.point is None else reference.point
-        moving = moving.seen_from(GroupMotion.apart(group, rhs, n, reference.velocity, reference.acceleration))
-        inner, added = force_of_logarithm(group, moving.point, moving.jacobian, pushed)
+        apart = moving_alone(group, rhs, n, reference.velocity, reference.acceleration)
+        moving = seen_from(group, moving, apart)
+        inner, added = force_of_logarithm(group, moving.value, moving.jacobian, pushed)
         force = force_derivative_of(h, point, inner) + added
-        moving = moving.logarithm()
+        moving = logarithm(group, moving)
     J, rate, by_q, by_v = (
         factors[:, None] * each for each in (moving.jacobian, moving.rate_q, moving.by_q, moving.by_v)
     )

@@ -9,10 +9,10 @@ import numpy as np
 from liegroups.arrays import Matrix, Vector
 
 from ..errors import SpaceMismatchError
+from ..functions.enclosures import maps as enclosing
 from ..functions.enclosures.box import Enclosure, TangentBox, of_many
-from ..functions.enclosures.maps import seen_from
 from ..functions.function import Function, as_function
-from ..functions.group_motion import GroupMotion, force_seen_from
+from ..functions.group_motion import force_seen_from, moving_value, seen_from
 from ..point import MovingPoint, Point
 
 
@@ -73,7 +73,7 @@ class Twin(Function):
         out[:] = group.relative_motion(h, (Jg @ motion.v, drift_g), (Jf @ motion.v, drift_f))[1]
 
     def drift_derivatives(self, motion: MovingPoint, a: Vector, dq: Matrix, dv: Matrix) -> None:
-        moving = GroupMotion.of(self.g, motion, a).seen_from(GroupMotion.of(self.f, motion, a))
+        moving = seen_from(self.outputs, moving_value(self.g, motion, a), moving_value(self.f, motion, a))
         dq[:], dv[:] = moving.by_q, moving.by_v
 
     def force_derivative(self, point: Point, y: Vector, out: Matrix) -> None:
@@ -82,7 +82,7 @@ class Twin(Function):
     @of_many
     def enclosure(self, box: TangentBox) -> Enclosure:
         f, g = self.f.enclosed(box.on(self.inputs, self.name)), self.g.enclosed(box)
-        return seen_from(self.outputs, g, f, box)
+        return enclosing.seen_from(self.outputs, g, f, box)
 
     def _both(self, point: Point) -> tuple[Vector, Matrix, Matrix]:
         """The value, and the Jacobians of f and g."""
