@@ -59,9 +59,7 @@ class Composition(Combined):
         outer, inner = as_function(self.outer, "outer function"), as_function(self.inner, "inner function")
         if outer.inputs != inner.outputs:
             raise SpaceMismatchError(f"{outer.name} @ {inner.name}", outer.inputs.name, inner.outputs.name)
-        self.declare(
-            inner.inputs, outer.outputs, inner.columns, periodic=inner.periodic, name=f"{outer.name} @ {inner.name}"
-        )
+        self.declare_of((inner,), inner.inputs, outer.outputs, f"{outer.name} @ {inner.name}")
 
     @property
     def operands(self) -> tuple[Function, ...]:
@@ -151,13 +149,7 @@ class Difference(Combined):
         inputs = common_inputs((f, g), f"inputs of {f.name} - {g.name}")
         if f.outputs != g.outputs:
             raise SpaceMismatchError(f"outputs of {f.name} - {g.name}", f.outputs.name, g.outputs.name)
-        self.declare(
-            inputs,
-            Rn(f.outputs.nv),
-            f.columns | g.columns,
-            periodic=f.periodic & g.periodic,
-            name=f"{f.name} - {g.name}",
-        )
+        self.declare_of((f, g), inputs, Rn(f.outputs.nv), f"{f.name} - {g.name}")
 
     @property
     def operands(self) -> tuple[Function, ...]:
@@ -240,13 +232,7 @@ class Sum(Combined):
             if f.outputs != outputs:
                 raise SpaceMismatchError(f"outputs of {f.name} in a sum", outputs.name, f.outputs.name)
         set_fields(self, functions=functions, factors=factors, _factors=tuple(factors.tolist()))
-        self.declare(
-            inputs,
-            outputs,
-            np.logical_or.reduce([f.columns for f in functions]),
-            periodic=np.logical_and.reduce([f.periodic for f in functions]),
-            name=self.name or _name(functions, self._factors),
-        )
+        self.declare_of(functions, inputs, outputs, self.name or _name(functions, self._factors))
 
     @staticmethod
     def of(f: Function, g: Function) -> Sum:

@@ -49,6 +49,12 @@ class Combined(Function):
             UndefinedError: there is no value.
         """
 
+    @final
+    def declare_of(self, parts: Sequence[Function], inputs: Space, outputs: Space, name: str) -> None:
+        """Declare it: it depends on the columns of all its parts, and has the periods that they share."""
+        columns, periodic = (np.array([getattr(f, what) for f in parts]) for what in ("columns", "periodic"))
+        self.declare(inputs, outputs, columns.any(axis=0), periodic=periodic.all(axis=0), name=name)
+
     @property
     def combines_exactly(self) -> bool:
         """Whether derivatives of accelerations are formulas, where those of the operands are."""

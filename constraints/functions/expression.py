@@ -103,13 +103,7 @@ class Expression(Combined):
         if back and turn is not None and isinstance(apart := others[0], Difference):
             known = apart.left.relative(turn, apart.right)
         set_fields(self, turns_back=back, known=known)
-        self.declare(
-            inputs,
-            outputs,
-            np.logical_or.reduce([f.columns for f in ([known] if known else functions)]),
-            periodic=np.logical_and.reduce([f.periodic for f in functions]),
-            name=what,
-        )
+        self.declare_of([known] if known else functions, inputs, outputs, what)
 
     @property
     def operands(self) -> Sequence[Function]:

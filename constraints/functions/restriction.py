@@ -51,13 +51,7 @@ class Restriction(Combined):
             rows = Segments.coordinates(f.outputs, integers(rows, f"rows of {f.name}", "Segments, or row numbers"))
         set_fields(self, rows=rows, _rows=rows)
         name = f"{bracketed(f.name)}[{', '.join(map(str, rows.v))}]"
-        self.declare(
-            f.inputs,
-            rows.space,
-            f.columns,
-            periodic=f.periodic,
-            name=name,
-        )
+        self.declare_of((f,), f.inputs, rows.space, name)
 
     is_linear = True
 

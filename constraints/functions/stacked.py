@@ -59,13 +59,8 @@ class Stacked(Combined):
         functions = as_functions(functions, "a stack", "functions")
         inputs = common_inputs(functions)
         set_fields(self, functions=functions)
-        self.declare(
-            inputs,
-            ProductSpace([f.outputs for f in functions]),
-            np.logical_or.reduce([f.columns for f in functions]),
-            periodic=np.logical_and.reduce([f.periodic for f in functions]),
-            name=name or "[" + ", ".join(f.name for f in functions) + "]",
-        )
+        outputs = ProductSpace([f.outputs for f in functions])
+        self.declare_of(functions, inputs, outputs, name or f"[{', '.join(f.name for f in functions)}]")
 
     is_linear = True
 
