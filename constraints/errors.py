@@ -104,9 +104,6 @@ class NoAttributeError(UnknownNameError, AttributeError):
         )
         UnknownNameError.__init__(self, f"attribute of {kind}", name, valid, words)
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.kind.removeprefix("attribute of "), self.name, self.valid, self.here)
-
 
 class CallError(ConstraintError, TypeError):
     """A call with too many arguments, or too few.
@@ -271,9 +268,6 @@ class FailedError(ConstraintError):
     def __init__(self, result: Any, words: str = "") -> None:
         self.result = result
         super().__init__(words or str(result))
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.result, str(self))
 
 
 class PathError(ConstraintError):

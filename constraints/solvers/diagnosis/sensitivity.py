@@ -54,9 +54,6 @@ class SensitivityError(ConstraintError):
         self.projection, self.reason = projection, reason
         super().__init__(f"no sensitivity: {reason}")
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.projection, self.reason)
-
 
 class _Change(NamedTuple):
     """What a change of the problem does while the free dofs stay: to held rows, gradient, and other dofs; columns."""
