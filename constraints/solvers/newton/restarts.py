@@ -9,6 +9,7 @@ import numpy as np
 from liegroups.arrays import Vector
 
 from ...problem.problem import Problem
+from ...robot.configuration import random_points
 from .rules import restart_configuration
 
 
@@ -31,15 +32,8 @@ class Restarts:
     """
 
     def __init__(self, problem: Problem, seed: int, size: int) -> None:
-        space, bounds = problem.space, problem.bounds
-        lower, upper = bounds.lower.copy(), bounds.upper.copy()
-        revolute = np.zeros(space.nq, dtype=np.bool_)
-        revolute[space.vector_q] = problem.revolute[space.vector_v]
-        lower[revolute] = np.maximum(lower[revolute], -np.pi)
-        upper[revolute] = np.minimum(upper[revolute], np.pi)
-        beyond = lower > upper  # a range that does not meet [-pi, pi]
-        lower[beyond], upper[beyond] = bounds.lower[beyond], bounds.upper[beyond]
-        self.table = space.random(np.random.default_rng(seed), lower, upper, size)
+        space = problem.space
+        self.table = random_points(problem.bounds, problem.revolute).draw(np.random.default_rng(seed), size)
         drawn = np.zeros(space.nq, dtype=np.bool_)
         for leaf in space.leaves():
             if leaf.space.atoms[:1] in ((("SE3", 1),), (("SE2", 1),)):
