@@ -84,20 +84,17 @@ class ElementaryTree:
     @cached_property
     def _supports(self) -> Matrix:
         """(njoints, nv): 1 for the columns of the elementary joints between the world and a joint, itself included."""
-        model = self.model
-        on = np.zeros((model.njoints, model.nv))
-        for j in range(1, model.njoints):
-            joint = model.joints[j]
-            on[j] = on[model.parents[j]]
-            on[j, joint.idx_v : joint.idx_v + joint.nv] = 1.0
-        return on
+        return np.ascontiguousarray(self.carries[self._of_columns].T)
 
     @cached_property
     def _moves(self) -> Matrix:
         """(nv, nv): 1 where the joint of the second column carries that of the first, or is it."""
-        model = self.model
-        rows = [self._supports[j] for j in range(1, model.njoints) for _ in range(model.joints[j].nv)]
-        return np.array(rows).reshape(model.nv, model.nv)
+        return self._supports[self._of_columns]
+
+    @property
+    def _of_columns(self) -> Indices:
+        """Joints of the columns (nv,)."""
+        return np.repeat(np.arange(self.model.njoints), self.model.nvs)
 
     @cached_property
     def subspaces(self) -> tuple[Matrix, Indices]:

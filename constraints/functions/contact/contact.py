@@ -104,11 +104,7 @@ class _PairFunction(Framed):
 
     def evaluate(self, point: Point, value: Vector, jacobian: Matrix | None = None) -> None:
         k = kinematics_at(point, jacobian)
-        if len(self._pairs) == 1:
-            pair = self._pairs[0]
-            at = touch(pair.relative_placement(k), pair.floor)
-        else:
-            pair, at = self._nearest([(p, touch(p.relative_placement(k), p.floor)) for p in self._pairs])
+        pair, at = self._nearest_at(k)
         if jacobian is None:
             self.write(at, value, None)
             return
@@ -181,9 +177,6 @@ class _PairFunction(Framed):
     def write(self, at: Touch, value: Vector, rows: Matrix | None) -> None:
         """Write the rows of one pair, and their derivatives (k, 6) by the body twist of the object's surface."""
 
-    def _nearest(self, found: list[tuple[_Pair, Touch]]) -> tuple[_Pair, Touch]:
-        return min(found, key=lambda entry: contact_error(entry[1], self.margin))
-
     @property
     def only_pair(self) -> SurfacePair | None:
         """The pair of surfaces, where there is no choice."""
@@ -210,7 +203,8 @@ class _PairFunction(Framed):
 
     @final
     def _nearest_at(self, k: Kinematics) -> tuple[_Pair, Touch]:
-        return self._nearest([(p, touch(p.relative_placement(k), p.floor)) for p in self._pairs])
+        found = [(pair, touch(pair.relative_placement(k), pair.floor)) for pair in self._pairs]
+        return found[0] if len(found) == 1 else min(found, key=lambda entry: contact_error(entry[1], self.margin))
 
     @final
     def surfaces_of(self, pair: tuple[str, str]) -> tuple[Surface, Surface]:
