@@ -166,3 +166,11 @@ SE3 = Group(
 
 R3xSO3 = ProductSpace((Rn(3), SO3))
 """Translations and rotations apart: the difference is (p1 - p0, log of the relative rotation)."""
+
+TRANSLATIONS = {SO2.atoms: 0, SE2.atoms: 2, SO3.atoms: 0, SE3.atoms: 3}
+"""Structures of rotations and poses -> how many coordinates are a translation; they come first, in q and in v."""
+
+
+def translation_size(space: Space) -> int:
+    """How many coordinates the translation of a pose has; 0 for other groups."""
+    return TRANSLATIONS.get(space.atoms, 0)

@@ -12,6 +12,7 @@ from scipy.sparse import csr_array
 from liegroups.arguments import as_tuple, expect, finite_vector
 from liegroups.arrays import ArrayLike, BoolVector, Matrix, Vector
 from liegroups.frozen import read_only
+from liegroups.groups import translation_size
 
 from ..actions import Action, DiscreteAction
 from ..errors import EmptyProblemError, OptionError, RobotMismatchError, SizeError
@@ -20,7 +21,6 @@ from ..words import counted
 from ..workspace import Kept
 from .shooting_nodes import Nodes, ShootingTrajectory
 from .shooting_result import ShootingResult, minimised
-from .tangent_steps import translations_of
 
 EVALUATIONS = 4
 """Trajectories whose nodes are kept: an optimiser asks for cost, rows and derivatives of one point apart."""
@@ -338,7 +338,7 @@ class MultipleShooting:
         found = 0.0
         for leaf in self.state.space.leaves():
             if not leaf.space.is_flat:
-                first = leaf.v.start + translations_of(leaf.space)
+                first = leaf.v.start + translation_size(leaf.space)
                 found = max(found, *(float(np.linalg.norm(step[s][first : leaf.v.stop])) for s in self._x))
         return found
 

@@ -8,10 +8,10 @@ from typing import Any, final
 import numpy as np
 from scipy.optimize import Bounds, NonlinearConstraint
 
-from liegroups import SE2, SE3, Space
 from liegroups.arguments import expect
 from liegroups.arrays import ArrayLike, BoolVector, Matrix, Vector
 from liegroups.frozen import read_only_copy, set_fields
+from liegroups.groups import translation_size
 from liegroups.layout import Factor
 
 from ..point import place
@@ -102,7 +102,7 @@ class TangentSteps:
         walls = [
             (leaf, i)
             for leaf in problem.space.leaves()
-            for i in range(translations_of(leaf.space))
+            for i in range(translation_size(leaf.space))
             if np.isfinite([bounds.lower[leaf.q][i], bounds.upper[leaf.q][i]]).any()
         ]
         at = [leaf.q.start + i for leaf, i in walls]
@@ -141,7 +141,7 @@ class TangentSteps:
         J = self._stacked(q, jacobian=True).jacobian
         walls = np.zeros((len(self._walls), space.nv))
         for wall, (leaf, i) in zip(walls, self._walls, strict=True):
-            n = translations_of(leaf.space)  # the rotation is the corner of the adjoint
+            n = translation_size(leaf.space)  # the rotation is the corner of the adjoint
             wall[leaf.v.start : leaf.v.start + n] = leaf.space.adjoint(q[leaf.q])[i, :n]
         return np.concatenate([J, walls]) @ space.integrate_dv(self.q0, np.asarray(z, dtype=np.float64))
 
@@ -209,8 +209,3 @@ def _interval(owner: RowOwner, side: str) -> Vector:
     """One side of the intervals of the rows of `owner.unclipped()`: zero for equalities."""
     rows = owner.rows
     return np.where(rows.one_sided, (rows.lower if side == "lower" else rows.upper) * rows.scale, 0.0)
-
-
-def translations_of(space: Space) -> int:
-    """How many coordinates of a group are a translation in front of a rotation."""
-    return 3 if space == SE3 else 2 if space == SE2 else 0

@@ -10,6 +10,7 @@ from liegroups.arguments import stacked
 from liegroups.arrays import ArrayLike, BoolVector, Indices, Matrix, Vector
 from liegroups.errors import NotFiniteError
 from liegroups.frozen import read_only
+from liegroups.groups import TRANSLATIONS
 from liegroups.layout import Factor
 from liegroups.segments import entries_of
 from liegroups.unit_blocks import refuse_unnormalized
@@ -20,9 +21,6 @@ from ..rows.right_hand_side import RightHandSide
 
 if TYPE_CHECKING:
     from .problem import Problem
-
-TRANSLATIONS = {"SO2": 0, "SE2": 2, "SO3": 0, "SE3": 3}
-"""Groups whose coordinates are a translation and then a unit vector -> number of coordinates of the translation."""
 
 
 @final
@@ -167,11 +165,10 @@ def _tangent_slope(leaf: Factor, q: Vector) -> Matrix:
     """Derivative (nv, nq) of the tangent by the coordinates of one group, at a point of it."""
     if leaf.space.is_flat:
         return np.eye(leaf.space.nv)
-    kind = leaf.space.atoms[0][0]
-    if len(leaf.space.atoms) != 1 or kind not in TRANSLATIONS:
+    if leaf.space.atoms not in TRANSLATIONS:
         known = "one of R^n, SO2, SO3, SE2, SE3, whose coordinates have a derivative here"
         raise WrongObjectError(f"group of {leaf.name!r}", known, leaf.space.name)
-    shift = TRANSLATIONS[kind]
+    shift = TRANSLATIONS[leaf.space.atoms]
     out, unit = np.zeros((leaf.space.nv, leaf.space.nq)), q[shift:].tolist()
     if len(unit) == 2:
         c, s = unit

@@ -8,10 +8,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, final
 
-from liegroups import SE2, SE3, SO2
+from liegroups import SE2, SO2
 from liegroups.arguments import as_flag, as_tuple, expect
 from liegroups.arrays import ArrayLike, BoolVector, Vector
 from liegroups.frozen import set_fields
+from liegroups.groups import translation_size
 from liegroups.layout import Factor
 
 from ..errors import OptionError, WrongObjectError
@@ -70,7 +71,7 @@ def _leaf(leaf: Factor, q: Vector, radians: BoolVector) -> str:
             f"{word} rad ({math.degrees(x):z.1f} deg)" if angle else f"{word} m"
             for word, x, angle in zip(words, values, radians[leaf.v], strict=True)
         )
-    n = 2 if leaf.space == SE2 else 3 if leaf.space == SE3 else 0
+    n = translation_size(leaf.space)
     start = f"{', '.join(words[:n])} m, " if n else ""
     if leaf.space in (SO2, SE2):
         return f"{start}{', '.join(words[n:])} cos, sin ({math.degrees(math.atan2(values[-1], values[-2])):z.1f} deg)"

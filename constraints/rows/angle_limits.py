@@ -7,6 +7,7 @@ from math import inf, pi
 import numpy as np
 
 from liegroups import Space
+from liegroups.groups import TRANSLATIONS
 
 from ..functions.frames.orientation import Orientation
 from ..functions.frames.transformation import Transformation
@@ -15,8 +16,6 @@ from ..functions.lifted import Lifted
 from ..words import row_numbers
 from .comparison import RowTable
 
-_ANGULAR = {"SO2": 0, "SE2": 2, "SO3": 0, "SE3": 3}
-"""The first row that is an angle, or of a rotation vector, by group; all from there on are."""
 _NO_LIMIT = ((pi, 3.2), (6.25, 6.35), (360.0 + 1e-9, inf))
 """Sizes of limits that stand for none on purpose: half a turn and a whole one, as people round them; large numbers."""
 
@@ -31,8 +30,8 @@ def rotation_rows(function: Function | None, group: Space) -> list[slice]:
     if group.is_flat:
         function = function.function if isinstance(function, Lifted) else function
         return [slice(-3, None)] if isinstance(function, Orientation | Transformation) else []
-    leaves = [leaf for leaf in group.leaves() if leaf.space.name in _ANGULAR]
-    return [slice(leaf.v.start + _ANGULAR[leaf.space.name], leaf.v.stop) for leaf in leaves]
+    leaves = [leaf for leaf in group.leaves() if leaf.space.atoms in TRANSLATIONS]
+    return [slice(leaf.v.start + TRANSLATIONS[leaf.space.atoms], leaf.v.stop) for leaf in leaves]
 
 
 def idle_limits(rows: RowTable, function: Function | None, group: Space) -> str:

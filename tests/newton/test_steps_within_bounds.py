@@ -28,7 +28,7 @@ from constraints.solvers import NewtonEngine, Status
 from constraints.solvers.evaluation import Evaluation
 from constraints.solvers.newton.bounds import SolverBounds
 from constraints.solvers.newton.computed_bodies import INSIDE_BODY_BOUNDS, BringBack, ComputedBodies
-from constraints.solvers.newton.free_bodies import FreeBodies, rotation, translation_size
+from constraints.solvers.newton.free_bodies import FreeBodies, rotation
 from constraints.solvers.newton.hierarchy import NullSpace
 from constraints.solvers.newton.least_change import LeastChange, least_change
 from constraints.solvers.newton.linear_step import DampedCholesky, capped, dof_scale, length_within, without
@@ -39,6 +39,7 @@ from constraints.solvers.newton.sparse_kkt import SparseRows, is_long_and_sparse
 from constraints.solvers.newton.state import StallTest
 from constraints.workspace import Workspace
 from liegroups import SE2, SE3, SO2, SO3, ProductSpace, Rn, Segments, Space
+from liegroups.groups import translation_size
 
 INF = np.inf
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from liegroups import Rn, Segments
 from liegroups.arrays import Indices, Matrix, Vector
+from liegroups.groups import translation_size
 from liegroups.layout import Factor
 
 from ...functions import Position
@@ -26,7 +27,7 @@ from ..engine import Outcome, Outcomes, Program
 from ..evaluation import Evaluation
 from ..options import Options
 from ..status import Status
-from .free_bodies import rotation, translation_size
+from .free_bodies import rotation
 
 INSIDE_BODY_BOUNDS = 0.5 * (1.0 + 1e-6)
 """How far inside a bound a row asks a translation to be, in thresholds: solutions are met to half of one."""

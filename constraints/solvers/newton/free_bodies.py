@@ -7,14 +7,14 @@ from typing import NamedTuple, final
 
 import numpy as np
 
-from liegroups import SE2, SE3, SO3, Space
+from liegroups import SO3
 from liegroups.arrays import BoolVector, Indices, Matrix, Vector
+from liegroups.groups import translation_size
 
 from ...problem.problem import Problem
 from ...rows.stacking import Rows
 from .linear_step import dof_scale
 
-TRANSLATIONS = {SE3.atoms: 3, SE2.atoms: 2}
 """Coordinates of the translation, by group; those of the rotation follow in q and in v."""
 
 
@@ -123,11 +123,6 @@ class FreeBodies:
     def translate(self, q: Vector, step: Vector, after: Vector) -> None:
         """Write the translations of q moved by a step, in coordinates of the translations, into `after`."""
         after[self.entries] = q[self.entries] + step[self.columns]
-
-
-def translation_size(group: Space) -> int:
-    """How many coordinates the translation of a pose has, which are the first of it in q and v; 0 for other groups."""
-    return TRANSLATIONS.get(group.atoms, 0)
 
 
 def rotation(unit: Vector) -> Matrix:

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple, final
 import numpy as np
 
 from liegroups.arrays import BoolVector, Indices, Matrix, Vector
+from liegroups.groups import translation_size
 from liegroups.segments import entries_of
 
 from ...errors import UndefinedError
@@ -126,7 +127,7 @@ class FeasibleSet:
             if leaf.space.is_flat:
                 jacobian[row, leaf.v.start + k] = 1.0
             else:  # a position moves with the velocity in the body frame: R v, the first rows of the adjoint
-                size = 3 if leaf.space.nv == 6 else 2
+                size = translation_size(leaf.space)
                 rotation = leaf.space.adjoint(q[leaf.q])[:size, :size]
                 jacobian[row, leaf.v.start : leaf.v.start + size] = rotation[k]
 
