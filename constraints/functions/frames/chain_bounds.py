@@ -40,6 +40,7 @@ import numpy as np
 
 from liegroups import SO3, Rn
 from liegroups.arrays import Matrix, Vector
+from liegroups.formulas.batch_algebra import cross
 
 from ...errors import NoEnclosureError
 from ...robot import Frame, Robot
@@ -149,7 +150,7 @@ class Seen(NamedTuple):
         turning = np.abs(angular).sum(axis=-1).reshape(-1, self.on.shape[1]).any(axis=0) * self.on[:1]
         return self._replace(
             position=d[..., None, :], near=(self.turned_by * lengths(b))[..., None],
-            linear=_cross(angular, d[..., None, None, :]), angular=angular, before=self.before[..., :1, :],
+            linear=cross(angular, d[..., None, None, :]), angular=angular, before=self.before[..., :1, :],
             after=after, by_point=after * turning, rounding=self.rounding[..., :1, :], on=turning,
             first=self.first[:1], second=self.second[:1], planes=self.planes.of_direction(b, d),
         )  # fmt: skip
@@ -225,7 +226,7 @@ class Seen(NamedTuple):
         off_b = on * rounded_up(self.before * b + self.by_point + small)
         lin, (b, off_b, small) = _mean(shares, self.linear, -3), (_mean(shares, x, -2) for x in (b, off_b, small))
         ang = np.abs(self.angular).max(axis=-3) * np.where(self.angular.min(axis=-3) < 0.0, -1.0, 1.0)
-        products = _cross(ang[..., :, None, :], lin[..., None, :, :])
+        products = cross(ang[..., :, None, :], lin[..., None, :, :])
         sizes = lengths(ang)[..., None] * off_b[..., None, :] + off_a[..., None] * (b + off_b)[..., None, :]
         first, second = self.first.max(axis=0), self.second.max(axis=0)
         middle = np.swapaxes(products, -3, -2) * first[..., None] + products * second[..., None]
@@ -262,7 +263,7 @@ class Seen(NamedTuple):
         a, b = lengths(ang), lengths(lin)
         off_a, off_b = rounded_up(turns * a + small), rounded_up(turns * b + beside + small)
         radius = a[..., None] * off_b[..., None, :] + off_a[..., None] * (b + off_b)[..., None, :]
-        return _cross(ang[..., :, None, :], lin[..., None, :, :]), np.asarray(rounded_up(radius))
+        return cross(ang[..., :, None, :], lin[..., None, :, :]), np.asarray(rounded_up(radius))
 
     def _straight(self, middle: Matrix) -> Interval:
         return _rows_of(middle, self.on[0] * self.rounding[..., 0, :])
@@ -351,7 +352,7 @@ def seen(robot: Robot, a: Frame, b: Sequence[Frame], box: TangentBox) -> Seen:
         before, after, point = (x + np.sqrt(y) for x, y in zip((before, after, point), of_w, strict=True))
 
     levers, axes = pb[..., :, None, :] - origins[..., None, joints, :], placed.angular[..., None, :, :]
-    moving = (placed.linear[..., None, :, :] + _cross(axes, levers)) * chains.signs[..., None]
+    moving = (placed.linear[..., None, :, :] + cross(axes, levers)) * chains.signs[..., None]
     size = 1.0 + far[..., None] + lengths(origins)[..., None, joints]
     rounding = (angle[:, None] + 4.0 * OF_JOINTS) * size + beyond[..., None]
     to_a, planes, position = Ra[..., None, :, :], Planes.of(tree, a, b[0]), apart @ Ra
@@ -362,13 +363,6 @@ def seen(robot: Robot, a: Frame, b: Sequence[Frame], box: TangentBox) -> Seen:
         point[..., joints] * chains.turning, rounding, np.abs(chains.signs), chains.first, chains.second,
         not near_a.any(), planes,
     )  # fmt: skip
-
-
-def _cross(a: Matrix, b: Matrix) -> Matrix:
-    return a[..., _NEXT] * b[..., _AFTER] - a[..., _AFTER] * b[..., _NEXT]
-
-
-_NEXT, _AFTER = np.array([1, 2, 0]), np.array([2, 0, 1])
 
 
 def _frame(placed: Placed, joint: int, frame: Frame) -> tuple[Vector, Matrix]:
