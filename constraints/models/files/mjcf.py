@@ -20,9 +20,9 @@ from ...robot.files.packages import VisualFile, as_folders
 from ...robot.files.questions import asked_of_model
 from ...robot.files.urdf_graph import refuse_larger
 from ...robot.files.xml import read_xml
-from ..forces.mjcf_forces import mjcf_forces
 from ..structure.mechanism import Mechanism, Unread, as_unread, or_unread
 from .mjcf_equalities import read_equalities
+from .mjcf_forces import mjcf_forces
 from .mjcf_tree import CompiledTree, from_qpos as from_qpos, read_tree
 
 _log = logging.getLogger(__package__)

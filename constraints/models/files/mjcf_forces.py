@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
 from liegroups.arrays import Vector
 
 from ...dynamics import JointLaw, PointSpring
-from ...robot import Frame, Robot
+from ...robot import Robot
 from ...robot.files.urdf_graph import Fault
-from ...robot.model.pinocchio import Placement, pin
-from .joint_springs import DRY, FileForces, Passive
+from ...robot.model.pinocchio import pin
+from ..forces.joint_springs import DRY, FileForces, Passive
+from .mjcf_tree import CompiledTree
 
 _NO_SPRINGS, _NO_DAMPERS = 32, 64
 """`mjDSBL_SPRING` and `mjDSBL_DAMPER`."""
@@ -25,29 +26,7 @@ _SITE = 3
 _NOT_LINEAR = "it is not linear: only springs and dampers of constant stiffness and damping are laws here"
 
 
-class MjcfPlaces(Protocol):
-    """Where the objects of a compiled model went (`models.mjcf_tree`)."""
-
-    @property
-    def body_names(self) -> Sequence[str]:
-        """By MuJoCo's body number."""
-        ...
-
-    @property
-    def sites(self) -> Sequence[tuple[int, Any]]:
-        """Index of a joint and placement on it, by MuJoCo's site number."""
-        ...
-
-    def joint_name(self, joint: int) -> str:
-        """Name in the robot of MuJoCo's joint."""
-        ...
-
-    def frame(self, place: tuple[int, Any], offset: Placement, name: str) -> Frame:
-        """A frame at an offset from a place."""
-        ...
-
-
-def mjcf_forces(mj: Any, robot: Robot, tree: MjcfPlaces, rest: Vector) -> FileForces:
+def mjcf_forces(mj: Any, robot: Robot, tree: CompiledTree, rest: Vector) -> FileForces:
     r"""Passive forces of a model: :math:`-k (q - q_s) - d\,v` of joints, and of tendons between two sites.
 
     Args:
@@ -110,7 +89,7 @@ class FreeSpring:
         return now.translation - rest.translation, pin.log3(rest.rotation.T @ now.rotation), now.rotation
 
 
-def _tendon(mj: Any, t: int, found: FileForces, tree: MjcfPlaces, springs: float, dampers: float) -> None:
+def _tendon(mj: Any, t: int, found: FileForces, tree: CompiledTree, springs: float, dampers: float) -> None:
     """Spring and damper of a tendon: a law where it is a straight line between two sites."""
     name, k, d = mj.tendon(t).name or t, springs * float(mj.tendon_stiffness[t]), dampers * float(mj.tendon_damping[t])
     is_curved = _has_polynomial(mj, "tendon_stiffnesspoly", t) or _has_polynomial(mj, "tendon_dampingpoly", t)
@@ -135,7 +114,7 @@ def _tendon(mj: Any, t: int, found: FileForces, tree: MjcfPlaces, springs: float
                 found.laws.append(PointSpring(found.robot, *ends, stiffness=k, damping=d, length=float(longest)))
 
 
-def _others(mj: Any, tree: MjcfPlaces) -> Iterator[Fault]:
+def _others(mj: Any, tree: CompiledTree) -> Iterator[Fault]:
     """What acts on bodies and is no law here: drives that act by themselves, fluids, what is held against gravity."""
     for a in range(mj.nu):
         if mj.actuator_biastype[a] or np.any(getattr(mj, "actuator_damping", np.zeros(mj.nu))[a]):
