@@ -44,11 +44,7 @@ class PlanningTask(NamedTuple):
 
 
 def save_problem(
-    problem: Problem,
-    path: str | os.PathLike[str],
-    *,
-    start: ArrayLike | None = None,
-    goal: ArrayLike | None = None,
+    problem: Problem, path: str | os.PathLike[str], *, start: ArrayLike | None = None, goal: ArrayLike | None = None
 ) -> None:
     """Write a problem.
 

@@ -45,18 +45,8 @@ from .frames.transformation import Transformation as Transformation
 from .from_callable import FromCallable as FromCallable
 from .function import Function as Function
 from .geometry.curves import curve as curve
-from .geometry.directions import (
-    AngleAbout as AngleAbout,
-    across as across,
-    direction as direction,
-    wrapped as wrapped,
-)
-from .geometry.places import (
-    gaze as gaze,
-    in_polygon as in_polygon,
-    in_view as in_view,
-    off_segment as off_segment,
-)
+from .geometry.directions import AngleAbout as AngleAbout, across as across, direction as direction, wrapped as wrapped
+from .geometry.places import gaze as gaze, in_polygon as in_polygon, in_view as in_view, off_segment as off_segment
 from .lifted import Lifted as Lifted
 from .measures.dexterity import Manipulability as Manipulability, SmallestSingularValue as SmallestSingularValue
 from .measures.distances import limit_distance as limit_distance, squared_distance as squared_distance

@@ -191,13 +191,7 @@ def _reason(program: MultipleShooting, z: Vector) -> str:
 
 
 def _result(
-    program: MultipleShooting,
-    z: Vector,
-    status: ShootingStatus,
-    found: Any,
-    iterations: int,
-    charts: int,
-    said: str,
+    program: MultipleShooting, z: Vector, status: ShootingStatus, found: Any, iterations: int, charts: int, said: str
 ) -> ShootingResult:
     nodes, rows, box = program.nodes(z), program.rows(z), program.bounds
     outside = np.maximum(program.lower - rows, rows - program.upper)[~program.are_defects]

@@ -107,12 +107,7 @@ class Implicit(RowOwner):
 
     @classmethod
     def equal(
-        cls,
-        function: Function,
-        rhs: GivenPoint | Target = _NEUTRAL,
-        *,
-        mask: ArrayLike | None = None,
-        name: str = "",
+        cls, function: Function, rhs: GivenPoint | Target = _NEUTRAL, *, mask: ArrayLike | None = None, name: str = ""
     ) -> Self:
         """h(q) is the right-hand side (the neutral element by default), which may be changed later or vary in time."""
         if rhs is None:  # pyright: ignore[reportUnnecessaryComparison]

@@ -72,10 +72,7 @@ def bilinear(times: Callable[[Any, Any], Any], x: Jet, y: Jet) -> Jet:
     if x.velocity is None:
         return z
     u, v, a, b = x.velocity, y.velocity, x.acceleration, y.acceleration
-    z = z._replace(
-        velocity=times(u, Y) + times(X, v),
-        acceleration=times(a, Y) + 2.0 * times(u, v) + times(X, b),
-    )
+    z = z._replace(velocity=times(u, Y) + times(X, v), acceleration=times(a, Y) + 2.0 * times(u, v) + times(X, b))
     if x.rate_q is None:
         return z
     J, K = x.jacobian, y.jacobian

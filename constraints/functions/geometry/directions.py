@@ -25,10 +25,7 @@ from ..function import Function
 
 
 def direction(
-    robot: Robot,
-    frame: Frame | str,
-    axis: ArrayLike,
-    reference: Frame | str | Placement | Vector | None = None,
+    robot: Robot, frame: Frame | str, axis: ArrayLike, reference: Frame | str | Placement | Vector | None = None
 ) -> Expression:
     r"""The direction in which an axis of frame b points, seen from frame a.
 

@@ -9,9 +9,5 @@ if TYPE_CHECKING:
     from .sensitivity import Sensitivity as Sensitivity, SensitivityError as SensitivityError
 
 __getattr__, __dir__ = _on_use(
-    __name__,
-    {
-        "diagnosis": "Diagnosis diagnose",
-        "sensitivity": "Sensitivity SensitivityError",
-    },
+    __name__, {"diagnosis": "Diagnosis diagnose", "sensitivity": "Sensitivity SensitivityError"}
 )

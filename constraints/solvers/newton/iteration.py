@@ -137,13 +137,7 @@ class NewtonIteration:
     # The next iterate.
 
     def next(
-        self,
-        q: Vector,
-        rows: Sequence[Rows],
-        caps: Sequence[float],
-        holding: bool,
-        number: int,
-        state: ProjectionState,
+        self, q: Vector, rows: Sequence[Rows], caps: Sequence[float], holding: bool, number: int, state: ProjectionState
     ) -> tuple[Vector, float, float, bool]:
         """The next iterate.
 
