@@ -154,9 +154,9 @@ def arc_ratio(c: float, s: float) -> tuple[float, float, float, float]:
     if c > 1.0 - NEARLY_LEVEL:
         t = s * s / (1.0 + c)  # 1 - c, without cancellation
         ratio = slope = bend = third = 0.0
-        for k in range(len(_SERIES) - 1, -1, -1):  # Horner's rule, with derivatives by t
+        for coefficient in reversed(_SERIES):  # Horner's rule, with derivatives by t
             third, bend, slope = third * t + 3.0 * bend, bend * t + 2.0 * slope, slope * t + ratio
-            ratio = ratio * t + _SERIES[k]
+            ratio = ratio * t + coefficient
         return ratio, -slope, bend, -third
     s = max(s, UPSIDE_DOWN)
     square, ratio = s * s, atan2(s, c) / s
@@ -165,12 +165,5 @@ def arc_ratio(c: float, s: float) -> tuple[float, float, float, float]:
     return ratio, slope, bend, (5.0 * c * bend + 4.0 * slope) / square
 
 
-def _series(count: int) -> tuple[float, ...]:
-    """Coefficients of the ratio by powers of 1 - c: each is the one before times k / (2 k + 1)."""
-    found = [1.0]
-    for k in range(1, count):
-        found.append(found[-1] * k / (2 * k + 1))
-    return tuple(found)
-
-
-_SERIES = _series(22)
+_SERIES: list[float] = np.cumprod([1.0, *(k / (2 * k + 1) for k in range(1, 22))]).tolist()
+"""Coefficients of the ratio by powers of 1 - c."""
