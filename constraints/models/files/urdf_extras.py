@@ -7,17 +7,14 @@ from collections.abc import Iterator
 from xml.etree.ElementTree import Element
 
 from ...errors import UnknownNameError
-from ...robot.files.urdf_graph import SEARCHED, UrdfGraph
+from ...robot.files.urdf_graph import ELEMENTS, SEARCHED, UrdfGraph
 from ..structure.mechanism import Unread
-
-KNOWN = ("link", "joint", "material", "transmission", "gazebo", "ros2_control")
-"""Elements of a URDF that hold the tree, or are looked through for what joins bodies."""
 
 
 def elements_beside(root: Element) -> Iterator[Unread]:
     """Elements of no URDF, joints for Gazebo, mimics for ros2_control."""
     for element in root:
-        if element.tag not in KNOWN:
+        if element.tag not in ELEMENTS:
             yield Unread(f"<{element.tag} name='{element.get('name', '')}'>", "this element of a URDF is unknown here")
     for joint in (joint for gazebo in root.findall("gazebo") for joint in gazebo.iter("joint")):
         if joint.find("parent") is not None or joint.find("child") is not None:

@@ -16,7 +16,8 @@ from .xml import has_xacro
 
 JOINT_FREEDOMS = {"fixed": 0, "revolute": 1, "continuous": 1, "prismatic": 1, "planar": 3, "floating": 6}
 """Types of joints of a URDF, and how many freedoms each has."""
-_ELEMENTS = ("link", "joint", "material", "transmission", "gazebo", "ros2_control")
+ELEMENTS = ("link", "joint", "material", "transmission", "gazebo", "ros2_control")
+"""Of a URDF: they hold the tree, or are looked through for what joins bodies."""
 _SOLIDS = ("visual", "collision")
 _PARTS_OF_A_LINK = ("inertial", *_SOLIDS, "collision_checking", "contact", "gazebo")
 _CHILDREN = {
@@ -287,8 +288,8 @@ def misspelt(root: Element) -> Iterator[Fault]:
     """Words of a URDF that mean nothing and resemble one that does: in the tree, its inertias and its solids."""
     words = (str(element.tag) for element in root)
     for word in islice(dict.fromkeys(words), WORDS):
-        if meant(word, _ELEMENTS) in ("link", "joint"):
-            yield _slip("the file", "element", word, _ELEMENTS)
+        if meant(word, ELEMENTS) in ("link", "joint"):
+            yield _slip("the file", "element", word, ELEMENTS)
     for joint in root.findall("joint"):
         what = f"joint '{joint.get('name')}'"
         yield from _slips(joint, what, "joint")
