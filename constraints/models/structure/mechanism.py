@@ -43,7 +43,7 @@ from ...robot.arguments import as_robot
 from ...robot.description import Drawn
 from ...robot.files.urdf_graph import Fault
 from ...rows.explicit import Explicit
-from ...rows.explicit_forms import linear_coupling
+from ...rows.explicit_forms import mimic_constraint
 from ...rows.implicit import Implicit
 from ...rows.row_owner import RowOwner
 from ...rows.stack import Stack
@@ -386,9 +386,8 @@ def couplers_of_mimics(robot: Robot, unread: list[Unread]) -> tuple[Explicit, ..
         if m.joint == m.source:
             unread.append(Unread(f"mimic tag of joint '{m.joint}'", "the joint mimics itself", is_mistake=True))
             continue
-        name = f"{m.joint} mimics {m.source}"
         with or_unread(unread, f"mimic tag of joint '{m.joint}'"):
-            couplers.append(linear_coupling(robot, m.joint, {m.source: m.multiplier}, m.offset, name=name))
+            couplers.append(mimic_constraint(robot, m))
     return tuple(couplers)
 
 
