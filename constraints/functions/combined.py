@@ -172,6 +172,25 @@ class Combined(Function):
         )
 
 
+class Written(Function):
+    """A function with a value and Jacobian by hand: all else is that of how it is `written` with operators."""
+
+    written: Function
+
+    def drift(self, motion: MovingPoint, out: Vector) -> None:
+        self.written.drift(motion, out)
+
+    def drift_derivatives(self, motion: MovingPoint, a: Vector, dq: Matrix, dv: Matrix) -> None:
+        self.written.drift_derivatives(motion, a, dq, dv)
+
+    def force_derivative(self, point: Point, y: Vector, out: Matrix) -> None:
+        self.written.force_derivative(point, y, out)
+
+    @of_many
+    def enclosure(self, box: TangentBox) -> Enclosure:
+        return self.written.enclosure(box.on(self.inputs, self.name))
+
+
 class _Part(NamedTuple):
     """A function that another one is made of, with memory for its value and Jacobian.
 

@@ -94,7 +94,8 @@ class ElementaryTree:
     @property
     def _of_columns(self) -> Indices:
         """Joints of the columns (nv,)."""
-        return np.repeat(np.arange(self.model.njoints), self.model.nvs)
+        model: Any = self.model
+        return np.repeat(np.arange(int(model.njoints)), model.nvs)
 
     @cached_property
     def subspaces(self) -> tuple[Matrix, Indices]:

@@ -12,11 +12,11 @@ from liegroups import Rn
 from liegroups.arrays import Matrix, Vector
 from liegroups.frozen import set_fields
 
-from ...point import MovingPoint, Point
+from ...point import Point
 from ...questions import ask_once
 from ...robot import Frame, Robot
 from ...robot.model.pinocchio import pin
-from ..enclosures.box import Enclosure, TangentBox, of_many
+from ..combined import Written
 from ..expression import cross, dot, stack
 from ..function import Function
 from .center_of_mass import CenterOfMass
@@ -28,7 +28,7 @@ _WORLD_AXES: Any = pin.LOCAL_WORLD_ALIGNED
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ComBetweenFeet(MassFunction):
+class ComBetweenFeet(Written, MassFunction):
     r"""Position of the centre of mass c between two feet: height, offset from their line, position along the line.
 
     With :math:`x_L, x_R` the origins of the feet, :math:`u = x_R - x_L`, :math:`m = (x_L + x_R)/2` and the axes
@@ -46,6 +46,9 @@ class ComBetweenFeet(MassFunction):
         joints: names of the joints whose bodies count; all by default.
         subtrees: names of joints whose whole sub-trees count, instead of `joints`.
         name: name in messages.
+
+    Attributes:
+        written: the same by operators: what is asked for drifts and for bounds.
 
     Shapes:
         value (4,): [m], [m2], [m2], [m2].
@@ -66,8 +69,8 @@ class ComBetweenFeet(MassFunction):
     subtrees: Sequence[str] | None = None
     name: str = field(default="", kw_only=True)
 
+    written: Function = field(init=False)
     _frames: tuple[Frame, Frame, Frame] = field(init=False)
-    _written: Function = field(init=False)
 
     def __post_init__(self) -> None:
         """Choose the bodies, resolve the frames."""
@@ -78,7 +81,7 @@ class ComBetweenFeet(MassFunction):
         for frame in frames:
             columns |= supporting_columns(robot, frame.joint)
         center = CenterOfMass(robot, self.joints, self.subtrees)
-        set_fields(self, _frames=frames, _written=_written(center, frames, robot))
+        set_fields(self, _frames=frames, written=_written(center, frames, robot))
         self.declare(robot.space, Rn(4), columns, periodic=True, name=self.name or None)
 
     def evaluate(self, point: Point, value: Vector, jacobian: Matrix | None = None) -> None:
@@ -102,19 +105,6 @@ class ComBetweenFeet(MassFunction):
         jacobian[0] = Jc[2] - Jr[2]
         jacobian[1] = turn.dot(lever).dot(Ju) - turn.dot(u).dot(Jlever) + turn.dot(moment).dot(Jr[3:])
         jacobian[2], jacobian[3] = along + half, along - half
-
-    @of_many
-    def enclosure(self, box: TangentBox) -> Enclosure:
-        return self._written.enclosure(box.on(self.inputs, self.name))
-
-    def drift(self, motion: MovingPoint, out: Vector) -> None:
-        self._written.drift(motion, out)
-
-    def drift_derivatives(self, motion: MovingPoint, a: Vector, dq: Matrix, dv: Matrix) -> None:
-        self._written.drift_derivatives(motion, a, dq, dv)
-
-    def force_derivative(self, point: Point, y: Vector, out: Matrix) -> None:
-        self._written.force_derivative(point, y, out)
 
 
 def _ask_of_one_foot(left: Frame, right: Frame) -> None:

@@ -14,11 +14,11 @@ from liegroups.formulas.second_order import cross
 from liegroups.frozen import set_fields
 
 from ...errors import SizeError, UndefinedError
-from ...point import MovingPoint, Point
+from ...point import Point
 from ...robot import Frame, Robot
 from ...robot.model.pinocchio import Placement
 from ...robot.placement import unit_axis
-from ..enclosures.box import Enclosure, TangentBox, of_many
+from ..combined import Written
 from ..expression import Expression, atan2, cos, rotated, sin, stack
 from ..frames.rotation import Rotation
 from ..function import Function
@@ -62,7 +62,7 @@ def direction(
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class AngleAbout(Function):
+class AngleAbout(Written):
     r"""The angle by which frame b is turned about an axis, seen from frame a: the twist of its rotation.
 
     .. math:: \theta = \operatorname{atan2}(e_2^T R e_1 - e_1^T R e_2,\ e_1^T R e_1 + e_2^T R e_2)
@@ -104,7 +104,7 @@ class AngleAbout(Function):
     reference: Frame | str | Placement | Vector | None = None
     name: str = field(default="", kw_only=True)
 
-    written: Expression = field(init=False)
+    written: Function = field(init=False)
     _rotation: Rotation = field(init=False)
     _axis: Vector = field(init=False)
 
@@ -139,19 +139,6 @@ class AngleAbout(Function):
             second = k * b + m * (c * x - a * z) + n * y
             third = k * c + m * (a * y - b * x) + n * z
             jacobian[0] = np.array([first, second, third]).dot(turns)
-
-    def drift(self, motion: MovingPoint, out: Vector) -> None:
-        self.written.drift(motion, out)
-
-    def drift_derivatives(self, motion: MovingPoint, a: Vector, dq: Matrix, dv: Matrix) -> None:
-        self.written.drift_derivatives(motion, a, dq, dv)
-
-    def force_derivative(self, point: Point, y: Vector, out: Matrix) -> None:
-        self.written.force_derivative(point, y, out)
-
-    @of_many
-    def enclosure(self, box: TangentBox) -> Enclosure:
-        return self.written.enclosure(box.on(self.inputs, self.name))
 
 
 def wrapped(f: Function) -> Expression:
