@@ -52,8 +52,8 @@ class Combined(Function):
     @final
     def declare_of(self, parts: Sequence[Function], inputs: Space, outputs: Space, name: str) -> None:
         """Declare it: it depends on the columns of all its parts, and has the periods that they share."""
-        columns, periodic = (np.array([getattr(f, what) for f in parts]) for what in ("columns", "periodic"))
-        self.declare(inputs, outputs, columns.any(axis=0), periodic=periodic.all(axis=0), name=name)
+        columns = np.logical_or.reduce([f.columns for f in parts])
+        self.declare(inputs, outputs, columns, periodic=np.logical_and.reduce([f.periodic for f in parts]), name=name)
 
     @property
     def combines_exactly(self) -> bool:
