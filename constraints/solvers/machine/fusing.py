@@ -8,7 +8,6 @@ round twice.
 
 from __future__ import annotations
 
-import operator
 import platform
 from collections import Counter
 from importlib import import_module
@@ -16,8 +15,8 @@ from typing import Any
 
 from . import lanes
 
-_SUMS: Any = operator.add, operator.iadd
-_DIFFERENCES: Any = operator.sub, operator.isub
+_operator: Any = import_module("operator")
+_SUMS, _DIFFERENCES = (_operator.add, _operator.iadd), (_operator.sub, _operator.isub)
 
 
 def has_fused() -> bool:
@@ -57,7 +56,7 @@ def _fused_in(ir: Any, block: Any, uses: Counter[str]) -> int:
     for line in block.body:
         value: Any = getattr(line, "value", None)
         kind = value.fn if isinstance(value, ir.Expr) and value.op in ("binop", "inplace_binop") else None
-        if kind is operator.mul and line.target.name[0] == "$" and uses[line.target.name] == 2:  # made, and used once
+        if kind is _operator.mul and line.target.name[0] == "$" and uses[line.target.name] == 2:  # made, and used once
             products[line.target.name] = value.lhs, value.rhs
         elif kind in _SUMS or kind in _DIFFERENCES:
             last = value.rhs.name in products
