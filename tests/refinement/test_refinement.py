@@ -171,7 +171,7 @@ def test_a_solution_stays_and_a_satisfying_reference_is_the_solution():
     assert (again.iterations, again.stationarity) == (0, 0.0)
     there = projector.project(robot.random(rng), near=second.q)
     assert there.q.tobytes() == second.q.tobytes()
-    assert (there.success, there.iterations, there.restarts, there.cost) == (True, 0, 0, 0.0)
+    assert (there.success, there.iterations, there.restarts, there.stationarity) == (True, 0, 0, 0.0)
     reference = robot.random(rng)
     moved = projector.project(first.q, near=reference).or_raise()
     assert cost(problem, moved.q, reference) < cost(problem, first.q, reference)
