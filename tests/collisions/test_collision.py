@@ -74,6 +74,7 @@ def test_margins_that_a_small_shape_never_reaches_are_asked_about(caplog: pytest
     shapes = [Shape("plate", "Box", (0.8, 0.8, 0.06), "a/body"), Shape("ball", "Sphere", (0.02,), "b/body")]
     model, q = CollisionModel(boxes(), shapes, margin=-0.049), np.array(pose(0.0) + pose(0.0))
     assert not model.is_free(q)
+    model.with_margins({("plate", "ball"): -(0.5 * 0.06 + 0.02)})  # as deep as it goes
     assert not caplog.messages
     assert model.with_margins({("plate", "ball"): -0.051}).is_free(q)
     model.added(Shape("pin", "Sphere", (0.02,), "b/body", pose(0.5)), Shape("wall", "Box", (0.8,) * 3)).with_margins(
