@@ -6,6 +6,7 @@ import socket
 import time
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -302,6 +303,45 @@ def test_a_film_plays_until_it_is_told_to_stand() -> None:
         before = view.step
         time.sleep(0.3)
         assert view.step == before
+
+
+def test_the_button_and_the_slider_of_a_page(capsys: pytest.CaptureFixture[str]) -> None:
+    """Pressed once it plays, once more it stands; a slider that the film moves changes nothing; Ctrl-C closes."""
+    robot = sample_arm()
+    Q = robot.random(np.random.default_rng(0), 3)
+    with show(robot, Q, page=PageOptions(port=0)) as view:
+        assert [node.label for node in (view._slider, view._button)] == ["configuration", "Play"]
+        for label, playing in (("Pause", True), ("Play", False)):
+            view._pressed(None)
+            assert (view._button.label, view._playing.is_set()) == (label, playing)
+        for client, step in ((None, 0), (1, 2)):
+            view.step = 0
+            view._slid(SimpleNamespace(client_id=client, target=SimpleNamespace(value=2)))
+            assert view.step == step
+        assert_allclose(view.q, Q[2])
+        assert view._words.content.startswith("2 of 2")
+        view._closed.wait = interrupted  # pyright: ignore[reportAttributeAccessIssue]
+        view.wait()
+        assert view._closed.is_set()
+    assert capsys.readouterr().out == f"{view!r}\n".replace(" (closed)", "")
+
+
+def interrupted(_: float) -> bool:
+    raise KeyboardInterrupt
+
+
+def test_visual_files_by_name_and_pages_that_open(crane: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One file for a robot, or one for each part; the browser is opened where that is wanted."""
+    opened: list[str] = []
+    monkeypatch.setattr("webbrowser.open", opened.append)
+    robot, system = Robot.from_urdf(crane), Robot.system([Part("left", Robot.from_urdf(crane))])
+    for thing, urdfs in ((robot, str(crane)), (system, {"left": str(crane)})):
+        bare = Robot(thing.model)
+        drawing = Drawing(urdfs=urdfs, packages=[str(crane.parents[2])])
+        with show(bare, drawing=drawing, page=PageOptions(port=0, open_browser=thing is robot)) as view:
+            assert view.missing == ()
+            assert sum("hook" in name for name in nodes(view)) == 2
+            assert opened == [view.url] if thing is robot else len(opened) == 1
 
 
 def test_what_cannot_be_shown_is_refused() -> None:
