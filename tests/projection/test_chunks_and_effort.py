@@ -9,7 +9,7 @@ import inspect
 import pickle
 import sys
 import types
-from concurrent.futures import Executor, Future
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -59,6 +59,30 @@ class Here(Executor):
         future: Future[Any] = Future()
         future.set_result(fn(*args, **kwargs))
         return future
+
+
+@pytest.mark.parametrize(
+    ("pool", "given", "shared"),
+    [
+        (ThreadPoolExecutor, {}, True),
+        (ThreadPoolExecutor, {"progress": False}, True),
+        (ThreadPoolExecutor, {"chunk": 2}, False),
+        (ThreadPoolExecutor, {"progress": lambda done, total: None}, False),
+        (ThreadPoolExecutor, {"near": [0.0, 0.0]}, False),
+        (Here, {}, False),
+    ],
+)
+def test_threads_share_rows_where_nobody_asks_for_parts(
+    pool: Any, given: dict[str, Any], shared: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls: list[int] = []
+    monkeypatch.setattr(workers.Job, "run_on_threads", lambda self, Q, *rest: calls.append(len(Q)))
+    with pool() as executor:
+        found = Projector(line().problem, Options(nearest="near" in given)).project_batch(
+            np.full((5, 2), 0.25), executor=executor, **given
+        )
+    assert calls == ([5] if shared else [])
+    assert found.success.all()
 
 
 @pytest.mark.parametrize(
