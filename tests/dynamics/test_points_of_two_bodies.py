@@ -10,6 +10,7 @@ import pytest
 
 from constraints import Frame
 from constraints.dynamics import DynamicsStatus, Method, forward_dynamics, impact
+from constraints.dynamics.methods import proximal
 from constraints.loops import Closure, ConstraintSet, Hinge, PointClosure
 from constraints.models import mechanisms, sample_arm, sample_two_arms
 
@@ -24,6 +25,22 @@ def both(rows: ConstraintSet, q: Any, v: Any, tau: Any) -> tuple[Any, Any]:
 
 def agree(found: Any, expected: Any, within: float) -> None:
     assert np.abs(found - expected).max() <= within * np.abs(expected).max()
+
+
+@pytest.mark.parametrize("size", [1.0, 1e6, 1e9])
+def test_forces_are_met_to_a_part_of_their_size(size: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However large; where they are missed by more, the direct method solves."""
+    bars = mechanisms.four_bar()
+    closure: Any = bars.closures[0]
+    rows = ConstraintSet(bars.robot, [PointClosure(bars.robot, closure.predecessor, closure.successor, name="point")])
+    q = bars.postures["closed"]
+    motion, tau = rows.robot.at(q, np.zeros(3)), size * np.array([1.0, -0.4, 0.3])
+    found, direct = both(rows, q, np.zeros(3), tau)
+    agree(found.acceleration, direct.acceleration, 1e-8)
+    own = proximal.pinocchio_constraints_of(rows, motion)
+    monkeypatch.setattr(proximal, "REFINED", 0)
+    monkeypatch.setattr(type(own), "follow", lambda self, *_: (np.zeros(3), np.full(own.size, 1e-7 * size)))
+    assert forward_dynamics(rows, motion, tau, method=Method.PROXIMAL).method is Method.DIRECT
 
 
 def test_a_planar_loop_that_a_ball_closes_has_one_row_too_many() -> None:

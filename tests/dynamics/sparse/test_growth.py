@@ -19,6 +19,7 @@ from each_choice import a_few
 from constraints import Frame, Implicit, Position, Robot, Target
 from constraints.dynamics import DynamicsStatus, MethodError
 from constraints.dynamics.methods.sparse_solution import SparseSolution, solve_sparse, why_not
+from constraints.dynamics.sparse import independent_rows
 from constraints.dynamics.sparse.relative_rows import RelativeMotions, closure_rows, rows_by_kind
 from constraints.errors import NotFiniteError, OtherConstraintsError, RobotMismatchError, SizeError, WrongObjectError
 from constraints.loops import (
@@ -223,6 +224,24 @@ def test_rows_that_depend_on_each_other_by_a_dense_choice(monkeypatch: pytest.Mo
     assert other.rank == sparse.rank == 8
     assert apart(other.acceleration, sparse.acceleration) < 1e-12
     assert apart(other.multipliers, sparse.multipliers) < 1e-12
+
+
+@pytest.mark.parametrize("off", [(), (2,), (0, 4)])
+def test_the_least_multipliers_of_rows_that_depend_on_each_other(off: tuple[int, ...]) -> None:
+    """The projection onto the span of the columns, of those rows alone that count; columns that depend are left out."""
+    rng = np.random.default_rng(3)
+    J = rng.normal(size=(6, 2)) @ rng.normal(size=(2, 4))
+    on, rows = np.ones(6, dtype=bool), np.arange(6).reshape(2, 3)
+    on[[*off]] = False
+    paths = independent_rows.Paths(np.arange(2), rows, np.tile([4, 0, 2, 1], (2, 1)), np.ones((2, 4)))
+    blocks = [independent_rows.Block(paths, J.reshape(2, 3, 4))]
+    whole = independent_rows.dense(blocks, 6, 5)
+    np.testing.assert_array_equal(whole[:, [4, 0, 2, 1]], J)
+    multipliers = rng.normal(size=6) * on
+    choice = independent_rows.Choice(on, np.array([2, 4]), 0.0)
+    found = independent_rows.least_norm_of_all(blocks, on, choice, multipliers, 5)
+    expected = np.linalg.lstsq((whole * on[:, None]).T, whole.T @ multipliers, rcond=1e-12)[0]
+    assert apart(found, expected) < 1e-12
 
 
 def test_no_history(growth: Any) -> None:
