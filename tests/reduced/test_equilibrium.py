@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -558,6 +559,11 @@ def test_results_say_what_is_outside_its_bounds() -> None:
     assert swept.success
     assert [(v.joint, round(v.amount, 9)) for v in swept.violations] == [("crank", 0.2)]  # on the way, not at the end
     assert "outside the bounds of the robot: 'crank' 0.2 rad above its bound" in swept.describe()
+    wide = linkage.robot.with_bounds({"crank": (-2.0, 2.0)})
+    tied = sweep(ConstraintSet(wide, list(linkage.closures)), start, "crank", [1.1, 1.2])
+    for first, second, amount in ((2.5, -2.5, 0.5), (-2.5, 2.5, -0.5), (2.5, -2.75, -0.75)):
+        qs = np.array([wide.configuration({"crank": [angle]}, start=start) for angle in (first, second)])
+        assert [v.amount for v in replace(tied, qs=qs).violations] == [amount]  # the worst, of two the first
     inside = equilibrium(coordinates, start, external=[JointSpring(robot, "crank", stiffness=1e4, rest=upper - 0.1)])
     quiet = sweep(rows, start, "crank", [upper - 0.1, upper - 0.2])
     for result in (inside, coordinates.close(start), quiet):
