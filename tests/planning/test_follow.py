@@ -15,7 +15,7 @@ from each_choice import a_few
 from planning.judge import faults
 
 from constraints import Bounds, Function, Implicit, Options, Pose, Position, Problem, Projector, Robot
-from constraints.collisions import CollisionModel, Shape
+from constraints.collisions import Collision, CollisionModel, Shape
 from constraints.errors import (
     DtypeError,
     FailedError,
@@ -255,6 +255,31 @@ def test_an_obstacle_in_the_way_is_named_and_it_stops_before() -> None:
     assert abs(0.4 + 0.45 * found.reached - 0.68) < 1e-3  # the bead touches the wall
     assert found.path is not None
     assert model.first_collision(found.path) is None
+
+
+@pytest.mark.parametrize("time", [0.0, 0.3])
+def test_what_collides_between_nodes_is_taken_back_to_the_node_before(
+    time: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first path is said to collide at a time: the next one that is looked at goes on from before that."""
+    robot, looked = planar((0.5, 0.4)), list[Any]()
+    model = CollisionModel(robot, [Shape("post", "Sphere", (0.1,)), Shape("bead", "Sphere", (0.02,), "tip")])
+
+    def first(self: CollisionModel, path: Any, *_: Any) -> Collision | None:
+        looked.append(path)
+        return Collision("post", "bead", time * path.duration) if len(looked) == 1 else None
+
+    monkeypatch.setattr(CollisionModel, "first_collision", first)
+    problem, start = tip_of(robot), np.array([-1.107, 2.256])
+    start = Projector(problem, Options(threshold=1e-9)).project(start, [0.4, 0.0, 0.0]).or_raise().q
+    found = follow(problem, lambda s: [0.4 + 0.45 * s, 0.0, 0.0], start, rng=generator(), collisions=model)
+    begun, last = looked[0].samples, int(np.searchsorted(looked[0].times, time * looked[0].duration))
+    if time:
+        assert found.path is not None
+        np.testing.assert_array_equal(found.path.samples, begun[:last])
+    else:
+        assert (found.path, found.reached) == (None, 0.0)
+    assert "post collides with bead between samples" in found.reason
 
 
 def test_between_two_solutions_no_joint_moves_unseen_by_more_than_what_is_checked() -> None:
