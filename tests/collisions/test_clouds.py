@@ -132,6 +132,22 @@ def test_balls_are_what_they_were_beside_other_solids() -> None:
         assert CollisionModel(robot, shapes).is_free(q) == CollisionModel(robot, [*shapes, far]).is_free(q) == (gap > 0)
 
 
+def test_each_of_several_balls_has_its_own_distance_from_a_cloud() -> None:
+    """Plainly: to the nearest of the points."""
+    points = np.random.default_rng(5).uniform(-0.2, 0.2, (60, 3))
+    robot = body()
+    places = np.array([[0.5, 0.0, 0.0], [0.0, 0.7, 0.0], [0.0, 0.0, -0.9]])
+    balls = [Shape(f"ball {i}", "Sphere", (0.1 + 0.05 * i,), placement=[*p, 0, 0, 0, 1]) for i, p in enumerate(places)]
+    model = CollisionModel(robot, [*balls, PointCloud("cloud", points, 0.01, "l")])
+    for i, place in enumerate(places):
+        apart = np.linalg.norm(points - place, axis=1).min() - 0.01 - (0.1 + 0.05 * i)
+        margins = {(f"ball {i}", "cloud"): apart - 1e-9}
+        assert model.with_margins(margins).is_free(robot.neutral)
+        margins = {(f"ball {i}", "cloud"): apart + 1e-9}
+        met = model.with_margins(margins).collisions(robot.neutral)
+        assert [{pair.a, pair.b} for pair in met] == [{f"ball {i}", "cloud"}]
+
+
 def test_the_size_of_a_cloud_is_that_of_the_box_around_its_balls() -> None:
     cloud = PointCloud("c", np.array([[0.0, 0.0, 1.0], [0.5, -0.2, 1.0], [0.1, 0.1, 1.0]]), 0.02)
     assert cloud.size == pytest.approx((0.54, 0.34, 0.04))
