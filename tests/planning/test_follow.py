@@ -280,6 +280,7 @@ def test_what_collides_between_nodes_is_taken_back_to_the_node_before(
     else:
         assert (found.path, found.reached) == (None, 0.0)
     assert "post collides with bead between samples" in found.reason
+    assert found.effort.refused == 1
 
 
 def test_between_two_solutions_no_joint_moves_unseen_by_more_than_what_is_checked() -> None:
