@@ -244,6 +244,23 @@ def test_the_least_multipliers_of_rows_that_depend_on_each_other(off: tuple[int,
     assert apart(found, expected) < 1e-12
 
 
+@pytest.mark.parametrize("rank", [1, 2, 3])
+def test_elimination_finds_rows_and_columns_that_are_independent(rank: int) -> None:
+    """As many as the rank, and the block that they make is regular."""
+    rng = np.random.default_rng(rank)
+    J = rng.normal(size=(6, rank)) @ rng.normal(size=(rank, 4))
+    paths = independent_rows.Paths(
+        np.arange(2), np.arange(6).reshape(2, 3), np.tile([4, 0, 2, 1], (2, 1)), np.ones((2, 4))
+    )
+    kept = np.arange(6) % 3 < rank  # within each closure
+    choice = independent_rows.independent_by_elimination([independent_rows.Block(paths, J.reshape(2, 3, 4))], kept)
+    assert choice is not None
+    whole = independent_rows.dense([independent_rows.Block(paths, J.reshape(2, 3, 4))], 6, 5)
+    assert (choice.rows.sum(), len(choice.columns), (choice.rows & ~kept).any()) == (rank, rank, False)
+    assert np.linalg.svd(whole[choice.rows][:, choice.columns], compute_uv=False)[-1] > 1e-2
+    assert choice.rest < 1e-12
+
+
 def test_no_history(growth: Any) -> None:
     """The same question has the same answer to the bit, whatever was asked before."""
     s, q = growth.lift(6)
