@@ -68,6 +68,19 @@ def test_margins_in_millimetres_or_that_hide_a_pair_are_asked_about(caplog: pyte
     ]
 
 
+def test_of_several_configurations_those_in_doubt_are_looked_at_where_they_are() -> None:
+    """Whichever of them come first, and whatever was looked at before."""
+    size = (0.2, 0.2, 0.2)
+    model = CollisionModel(boxes(), [Shape("one", "Box", size, "a/body"), Shape("two", "Box", size, "b/body")])
+    Q = np.array([pose(0.0) + pose(x) for x in (5.0, 0.1, 5.0, 0.15)])
+    expected = np.array([True, False, True, False])
+    assert model.checker.decided(Q, np.array([[0, 0], [1, 0], [2, 0], [3, 0]])).tolist() == expected.tolist()
+    for row in (0, 1, 0, 2, 3, 1):
+        verdicts = model.checker.decided(Q, np.array([[row, 0]]))
+        assert verdicts[row] == expected[row]
+        assert np.delete(verdicts, row).all()
+
+
 def test_margins_that_a_small_shape_never_reaches_are_asked_about(caplog: pytest.LogCaptureFixture) -> None:
     """A ball in a thin plate overlaps by its radius and half of the plate at most, as coal says."""
     ask_once.cache_clear()
