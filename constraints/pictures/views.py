@@ -164,8 +164,8 @@ class Region(NamedTuple):
         """
         seen = np.array([*points] or [np.zeros(3)], dtype=np.float64)
         low, high = seen.min(axis=0), seen.max(axis=0)
-        middle, side = 0.5 * (low + high), max(float((high - low).max()), 2.0 * least / (1.0 + 2.0 * MARGIN))
-        half = 0.5 * np.maximum(high - low, 0.0) + MARGIN * side
+        middle = 0.5 * (low + high)
+        half = 0.5 * (high - low) + MARGIN * float((high - low).max())
         if half.max() < least:
             half[:] = least
         return Region(middle - half, middle + half)

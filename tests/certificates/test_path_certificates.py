@@ -229,16 +229,17 @@ def test_an_arc_that_leaves_its_bounds_between_two_samples_is_not_proved() -> No
 def test_inequalities_hold_with_room_or_are_held_at_their_end_or_may_be_passed() -> None:
     x = Identity(Rn(3))
     plane = Implicit.equal(x[2] + x[0], [0.0], name="plane")
-    above = Implicit.above(x[0] * x[0] + x[1] * x[1], 1.0, name="outside")
+    square = x[0] * x[0] + x[1] * x[1]
+    above, between = Implicit.above(square, 1.0, name="outside"), Implicit.between(square, 1.0, 9.0, name="outside")
 
-    def asked(Q: Any) -> PathCertificate:
-        return claims.path_through(Problem(Rn(3), [plane, above]), np.array(Q)).certify()
+    def asked(Q: Any, row: Implicit = above) -> PathCertificate:
+        return claims.path_through(Problem(Rn(3), [plane, row]), np.array(Q)).certify()
 
     far = asked([[2.0, 0.0, -2.0], [2.0, 1.0, -2.0]])
     assert (far.status, far.active) == (PROVED, ())
     at = np.array([[np.cos(a), np.sin(a), -np.cos(a)] for a in (0.0, 0.1, 0.2)])
-    along = asked(at)
-    assert (along.status, along.active) == (PROVED, ("row 0 of 'outside'",))
+    for along in (asked(at), asked(at, between)):
+        assert (along.status, along.active) == (PROVED, ("row 0 of 'outside'",))
     through = asked([[1.2, -0.5, -1.2], [0.8, 0.7, -0.8], [-1.2, 0.5, 1.2]])
     assert through.status is NOT_PROVED
     assert "outside" in through.reason

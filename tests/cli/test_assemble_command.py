@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from each_choice import a_few
 from models.test_mechanism_files import EXPECTED, FOLDER, MJCF, URDF, path_of
 
 from constraints.__main__ import main
+from constraints.cli import assemble
 from constraints.errors import SizeError
 from constraints.models import load, mechanisms
 from constraints.models.structure.assemblies import assemblies
@@ -279,3 +281,15 @@ def test_other_ways_of_closing_are_told(tmp_path: Path, capsys: pytest.CaptureFi
     for path, said in ((near, True), (path_of("mj_weld"), False)):
         assert main(["assemble", str(path)]) == 0
         assert (other in capsys.readouterr().out.splitlines()) is said
+
+
+def test_open_closures_come_with_the_worst_first() -> None:
+    platform = mechanisms.stewart_platform()
+    q = platform.posture("closed")
+    assert assemble.errors(platform, q) == []
+    moved = platform.robot.space.integrate(q, 0.1 * np.sin(np.arange(platform.robot.nv)))
+    found = assemble.errors(platform, moved)
+    closures: Any = platform.closures
+    norms = [np.linalg.norm(closure.residual(moved)) for closure in closures]
+    assert {name for name, _ in found} == {closure.name for closure in closures}
+    np.testing.assert_allclose([size for _, size in found], sorted(norms, reverse=True), rtol=1e-12)

@@ -77,15 +77,21 @@ def test_carried_boxes_are_computed_from_the_arm() -> None:
             np.testing.assert_allclose(box.rotation[2], [0.0, 0.0, 1.0], atol=1e-4)
 
 
-def test_measure_sees_angles_near_zero_and_near_half_a_turn() -> None:
+@pytest.mark.parametrize("seed", range(3))
+def test_measure_sees_angles_near_zero_and_near_half_a_turn(seed: int) -> None:
+    """About any axis, and beside a distance."""
     scene = demo_scenes.sample_scenes()[0]
     wrist = scene.robot.slice_of("wrist_roll").start
     home = scene.robot.reference("home")
     assert scene.measure(home) < 1e-12
+    axis = np.random.default_rng(seed).normal(size=3)
+    here = pin.SE3(pin.exp3(axis), np.array([0.1, 0.2, 0.3]))
     for angle in (1e-9, 1e-4, 1.0, np.pi - 1e-6):
         q = home.copy()
         q[wrist] += angle
         assert scene.measure(q) == pytest.approx(angle, rel=1e-6)
+        there = here * pin.SE3(pin.exp3(angle * axis / np.linalg.norm(axis)), 0.5 * axis)
+        assert demo_scenes._apart(here, there) == pytest.approx(np.hypot(0.5 * np.linalg.norm(axis), angle), rel=1e-6)
 
 
 def test_command_prints_a_table_and_writes_a_picture(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

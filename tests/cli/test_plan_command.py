@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,12 +17,16 @@ from robots import needs_robot_data
 
 from constraints import Implicit, Position, Problem, Projector
 from constraints.__main__ import main
+from constraints.cli import plan as plan_command, plan_picture
 from constraints.cli.plan_picture import draw
+from constraints.collisions import Shape
 from constraints.errors import FileContentError, OptionError, SizeError
 from constraints.files import load_task, save_path, save_problem
 from constraints.files.problems import load_problem
 from constraints.models import sample_arm
-from constraints.planning import connect
+from constraints.paths import Path as Motion
+from constraints.planning import Plan, PlanningStatus, connect
+from constraints.planning.connection import Branchings
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 EXAMPLE = ROOT / "examples" / "scenes" / "two_tables.json"
@@ -75,6 +80,7 @@ def test_a_scene_is_planned_and_the_path_is_written(tmp_path: Path, capsys: pyte
     lines = said.out.splitlines()
     assert lines[0].startswith("FOUND: ")
     assert [line.partition(". ")[2] for line in lines[1:3]] == STEPS
+    assert "no grasp or release" not in said.out
     assert picture.read_bytes().startswith(b"\x89PNG")
     found = json.loads(files[".json"].read_text())
     assert [piece["name"].rpartition("_")[0] for piece in found["pieces"][:8]] == [*STEPS[:1] * 4, *STEPS[1:] * 4]
@@ -204,6 +210,7 @@ def test_a_problem_with_start_and_goal_is_connected(tmp_path: Path, capsys: pyte
     said = capsys.readouterr().out
     assert said.startswith("FOUND: ")
     assert "collisions were not looked at" in said
+    assert "no grasp or release" not in said
     rows = np.loadtxt(out, delimiter=",", skiprows=1)[:, 2:]
     assert rows[0].tobytes() == start.tobytes()
     assert rows[-1].tobytes() == goal.tobytes()
@@ -299,8 +306,6 @@ def test_paths_as_files(tmp_path: Path) -> None:
 def test_the_picture_has_no_jump_of_a_quaternion(tmp_path: Path) -> None:
     """A quaternion and its opposite are one rotation: curves go on."""
     from constraints import Base, Robot
-    from constraints.cli import plan_picture
-    from constraints.paths import Path as Motion
 
     body = Robot.from_urdf("<robot name='b'><link name='body'/></robot>", base=Base.FREE_FLYER)
     here = Implicit.zero(Position(body, "body"), name="here")
@@ -312,3 +317,69 @@ def test_the_picture_has_no_jump_of_a_quaternion(tmp_path: Path) -> None:
     assert np.abs(np.diff(path.samples, axis=0)).max() > 1.0
     draw(path, (), str(tmp_path / "p.png"))
     assert (tmp_path / "p.png").read_bytes().startswith(b"\x89PNG")
+
+
+# What is shown
+
+
+class Page:
+    """Stands in for a page of a browser; remembers what is shown."""
+
+    missing = ("a mesh",)
+
+    def __init__(self, found: Any, *, drawing: Any, trees: bool) -> None:
+        seen.append((found, drawing.shapes, trees))
+
+    def __enter__(self) -> Page:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        seen.append("closed")
+
+    def wait(self) -> None:
+        seen.append("waited")
+
+
+seen: list[Any] = []
+POST = Shape("post", "Sphere", (0.1,))
+
+
+@pytest.mark.parametrize(
+    ("given", "shown", "trees", "words"),
+    [
+        ("path", "FOUND", False, "not drawn: a mesh"),
+        ("goal that is off", "GOAL_OFF", False, "not drawn: a mesh"),
+        ("search", "TIME", True, "not drawn: a mesh"),
+        ("plan", "TIME", True, "shown is a search for a motion that failed: TIME"),
+        ("plan without a search", "", False, "nothing to show: no search for a motion was begun"),
+        ("refused plan", "START_COLLIDES", False, "not drawn: a mesh"),
+    ],
+)
+def test_what_was_found_is_shown(
+    given: str, shown: str, trees: bool, words: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The path; without one the end that was refused, or the trees of the last search."""
+    seen.clear()
+    monkeypatch.setattr(plan_command, "show", Page)
+    problem, start, goal = level()
+    end = np.zeros(7) if given == "goal that is off" else goal
+    path = connect(problem, start, end, rng=np.random.default_rng(0))
+    late = replace(
+        path,
+        status=PlanningStatus.TIME,
+        path=None,
+        trees=Branchings(start[None], np.array([-1]), goal[None], np.array([-1])),
+    )
+    found: dict[str, Any] = {
+        "path": path, "goal that is off": path, "search": late,
+        "plan": Plan(None, PlanningStatus.TIME, cases={("a", "r"): path, ("b", "r"): late}),
+        "plan without a search": Plan(None, PlanningStatus.TIME),
+        "refused plan": Plan(None, PlanningStatus.START_COLLIDES, refused=start, cases={("a", "r"): late}),
+    }  # fmt: skip
+    plan_command._show(plan_command._Answer(found[given], shapes=(POST,)))
+    said = capsys.readouterr().out
+    assert words in said
+    if shown:
+        assert (seen[0][0].status.name, *seen[0][1:], *seen[1:]) == (shown, (POST,), trees, "waited", "closed")
+    else:
+        assert seen == []

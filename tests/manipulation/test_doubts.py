@@ -299,6 +299,7 @@ def boxed(
         ({"table": 1e2 * np.array(TABLE)}, ()),
         ({"table": np.array([0.0, 2.0, 0.0]) + TABLE}, "0.4 m out of the bounds of object 'box': can nothing stand th"),
         ({"bottom": 1e3 * np.array(BOX)}, "a surface of object 'box' is 86.6025 m away from its origin, and its bound"),
+        ({"hand": "arm/elbow", "clearance": 0.9}, "clearance 0.9 m of gripper 'hand', where gripper 'hand' reaches"),
         ({"clearance": 50.0}, "clearance 50 m of gripper 'hand', where gripper 'hand' reaches"),
         (
             {"table": np.array([0.0, 5.0, 0.0]) + TABLE, "room": ([-9.0, -9.0, 0.0], [9.0, 9.0, 1.0])},

@@ -117,6 +117,19 @@ def test_springs_about_pivots_and_links_are_drawn_and_other_forces_are_not() -> 
         axes_of(forces=["spring"])
 
 
+@pytest.mark.parametrize("along", [(1.0, 0.0), (0.0, 1.0), (0.6, 0.8), (0.6, -0.8)])
+def test_a_guide_is_below_what_slides_or_left_of_it(along: tuple[float, float]) -> None:
+    """Whichever way it slides."""
+    for way in (np.array(along), -np.array(along)):
+        rail, *strokes = symbols.guide(way, 2.0)
+        assert_allclose(np.abs(rail @ way), 2.0)
+        off = 0.65 * (np.array([-1.0, 0.0]) if along[0] == 0.0 else np.array([along[1], -along[0]]))
+        assert_allclose(rail.mean(axis=0), off, atol=1e-12)
+        for start, end in strokes:
+            assert_allclose([start @ off / 0.65, (end - start) @ off / 0.65], [0.65, 0.4], atol=1e-12)
+            assert_allclose((start - end) @ way, 0.35)
+
+
 def test_symbols_have_the_sizes_they_say() -> None:
     """Closed forms: a zigzag ends where it must and is as wide as said; the hull of a cube has its eight corners."""
     line = symbols.coil(np.zeros(2), np.array([3.0, 4.0]), 0.2)

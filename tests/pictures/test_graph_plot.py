@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,7 @@ from constraints.paths.interpolation import interpolate
 from constraints.paths.path import Path as Motion
 from constraints.pictures import Drawing
 from constraints.pictures.figures import new_figure
-from constraints.pictures.graphs.graph_layout import Picture, picture_of
+from constraints.pictures.graphs.graph_layout import WAYPOINT, Picture, _Track, picture_of
 from constraints.pictures.shapes import wires
 
 CASES = {
@@ -110,6 +111,20 @@ def test_steep_links_meet_their_waypoints() -> None:
     check(picture_of(graph, True))
 
 
+def test_tracks_go_straight_or_round_what_is_between() -> None:
+    """What is beside a track lies to its left: above what leads to the right; a bow is farthest out in its middle."""
+    straight, bow = _Track((0.0, 1.0), (4.0, 3.0), 0.0), _Track((0.0, 0.0), (0.0, 4.0), 1.0)
+    assert straight.at(0.25, 0.1) == (1.0, 1.6)
+    assert straight.line(0.0, 0.5, 0.2) == ((0.0, 1.2), (2.0, 2.2))
+    assert bow.at(0.5) == (1.0, 2.0)
+    assert bow.at(0.5, 0.25) == (0.75, 2.0)
+    assert bow.at(0.25, 0.2) == pytest.approx((0.6, 1.0))
+    line = bow.line(0.0, 1.0, 0.0)
+    assert (line[0], line[8], line[-1], len(line)) == ((0.0, 0.0), (1.0, 2.0), (0.0, 4.0), 17)
+    assert bow.leaves(0.8, 0.0) == 0.1
+    assert straight.leaves(0.8, 0.1) == pytest.approx(min(0.5 * WAYPOINT / 4.0, 0.3 / 2.0))
+
+
 def test_graph_without_the_free_state_is_drawn() -> None:
     """Rules that refuse it leave several parts."""
     rules = (Rule(["r./gripper", "r./gripper"], ["", ""], False), Rule([".*"], [".*"]))
@@ -185,8 +200,8 @@ def test_drawing_a_graph_refuses_what_it_cannot_use(tmp_path: Path) -> None:
 # Paths
 
 
-@pytest.fixture(scope="module")
-def motion() -> Motion:
+@cache
+def carried() -> Motion:
     """The box carried by the gripper, on the leaf of where it is held."""
     graph = recorded_graph()
     rng = np.random.default_rng(3)
@@ -194,6 +209,11 @@ def motion() -> Motion:
     q1 = graph.target("Loop | 0-0", q0, graph.robot.space.integrate(q0, np.r_[np.full(6, 0.3), np.zeros(6)])).q
     problem, rhs = graph.path_problem("Loop | 0-0", q0)
     return interpolate(problem, q0, q1, rhs, options=graph.path_options).or_raise()
+
+
+@pytest.fixture(scope="module")
+def motion() -> Motion:
+    return carried()
 
 
 GRIPPER = factory().grippers[0].frame

@@ -65,8 +65,84 @@ def test_bad_arguments_are_refused_before_a_page_is_made() -> None:
         render(ARM, view="xyz")
     with pytest.raises(OptionError, match="seconds of a picture"):
         render(ARM, photo=PhotoOptions(seconds=0.0))
-    with pytest.raises(ConstraintError, match="width"):
-        render(ARM, photo=PhotoOptions(width=1))
+    for width in (1, 15, 4097):
+        with pytest.raises(ConstraintError, match="width"):
+            render(ARM, photo=PhotoOptions(width=width))
+    for count in (0, 101):
+        with pytest.raises(ConstraintError, match="count of pictures"):
+            render(ARM, count=count)
+    assert [PhotoOptions(width=width).width for width in (16, 4096)] == [16, 4096]
+
+
+# With something that stands in for a browser: what it is asked, and what is made of its pictures.
+
+
+SHOT = camera.Shot(np.array([1.0, 2.0, 3.0]), np.array([1.0, 0.0, 0.0, 0.0]), 240, 160)
+
+
+class StandIn:
+    """A view whose page is opened at the third look, and whose pictures show its step; the first ones still change."""
+
+    url = "http://127.0.0.1:1"
+
+    def __init__(self, opens: bool = True, error: Exception | None = None, changes: int = 2) -> None:
+        self.step, self.looks, self.asked, self.opens, self.error, self.changes = -1, 0, [], opens, error, changes
+
+    def clients(self) -> list[Any]:
+        self.looks += 1
+        return ["other page", self] if self.looks > 3 and self.opens else ["other page"]
+
+    def get_render(self, **asked: Any) -> np.ndarray:
+        self.asked.append(asked)
+        if self.error is not None:
+            raise self.error
+        seen = np.full((asked["height"], asked["width"], 4), 200, dtype=np.uint8)
+        seen[0, 0] = (10 * self.step, 50 * max(self.changes - len(self.asked), 0) % 250, 0, 51)
+        return seen
+
+
+def program(folder: Path, text: str, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A browser that writes down how it is called."""
+    file = folder / "stand-in"
+    file.write_text(f'#!/bin/sh\necho "$@" > {folder}/called\n{text}\n')
+    file.chmod(0o755)
+    monkeypatch.setattr(camera, "BROWSERS", ("no-such-browser", str(file)))
+    return folder / "called"
+
+
+def test_photographs_are_asked_for_when_all_meshes_are_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Small pictures until they are equal three times, then one a step, on a white ground."""
+    called, view = program(tmp_path, "sleep 60", monkeypatch), StandIn()
+    found = camera.photographs(view, SHOT, [3, 5], 20.0)  # pyright: ignore[reportArgumentType]
+    small, (first, second) = view.asked[:-2], view.asked[-2:]
+    assert [(each["width"], each["height"]) for each in small] == [(180, 120)] * 4  # the second is the first of three
+    assert (first["width"], first["height"], first["fov"], first["timeout"]) == (240, 160, FIELD, 20.0)
+    assert (first["position"], first["wxyz"]) == (SHOT.position, SHOT.wxyz)
+    assert second == first
+    assert [picture.shape for picture in found] == [(160, 240, 3)] * 2
+    assert [picture[0, 0].tolist() for picture in found] == [[210, 204, 204], [214, 204, 204]]  # a fifth of the colour
+    assert found[0][1, 1].tolist() == [212, 212, 212]
+    words = called.read_text().split()
+    assert words[0] == "--headless"
+    assert "--window-size=240,360" in words
+    assert words[-1] == view.url
+
+
+@pytest.mark.parametrize(
+    ("text", "view", "seconds", "words"),
+    [
+        ("exit 3", StandIn(opens=False), 20.0, "ended with 3: http://127"),
+        ("sleep 60", StandIn(opens=False), 0.3, "did not open it in 0.3 s"),
+        ("sleep 60", StandIn(error=TimeoutError("late")), 20.0, "no picture within 20 s \\(late\\)"),
+        ("sleep 60", StandIn(changes=1000), 0.5, "still changed after 0.5 s"),
+    ],
+)
+def test_what_a_browser_does_not_do_is_said(
+    text: str, view: Any, seconds: float, words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program(tmp_path, text, monkeypatch)
+    with pytest.raises(camera.NoCameraError, match=words):
+        camera.photographs(view, SHOT, [0], seconds)
 
 
 @pytest.mark.browser

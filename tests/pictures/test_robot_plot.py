@@ -71,6 +71,7 @@ def test_planar_mechanisms_are_seen_in_their_plane(linkage: Mechanism) -> None:
     for robot in (ARM, sample_humanoid(), BOX, mechanisms.stewart_platform().robot):
         assert plane_of_motion(robot, robot.random(np.random.default_rng(1))) is None
         assert not Direction.of(None, robot, robot.neutral).flat
+        assert not Direction.of(None, robot).flat  # nothing is known of its plane without a configuration
 
 
 def test_a_mechanism_that_its_closures_keep_in_a_plane_is_seen_in_it() -> None:

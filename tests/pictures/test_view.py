@@ -309,7 +309,8 @@ def test_the_button_and_the_slider_of_a_page(capsys: pytest.CaptureFixture[str])
     """Pressed once it plays, once more it stands; a slider that the film moves changes nothing; Ctrl-C closes."""
     robot = sample_arm()
     Q = robot.random(np.random.default_rng(0), 3)
-    with show(robot, Q, page=PageOptions(port=0)) as view:
+    made: Any = show(robot, Q, page=PageOptions(port=0))
+    with made as view:
         assert [node.label for node in (view._slider, view._button)] == ["configuration", "Play"]
         for label, playing in (("Pause", True), ("Play", False)):
             view._pressed(None)
@@ -320,7 +321,7 @@ def test_the_button_and_the_slider_of_a_page(capsys: pytest.CaptureFixture[str])
             assert view.step == step
         assert_allclose(view.q, Q[2])
         assert view._words.content.startswith("2 of 2")
-        view._closed.wait = interrupted  # pyright: ignore[reportAttributeAccessIssue]
+        view._closed.wait = interrupted
         view.wait()
         assert view._closed.is_set()
     assert capsys.readouterr().out == f"{view!r}\n".replace(" (closed)", "")

@@ -182,7 +182,10 @@ def test_a_trajectory_is_shown_in_its_time() -> None:
     film = film_of(motion)
     assert film.timed
     assert film.labels == ()
-    assert film.times[-1] == motion.duration
+    assert (film.times[0], film.times[-1]) == (0.0, motion.duration)
+    quick = timed(searched().or_raise(), 1e4, 1e8)
+    assert quick.duration < 0.01
+    assert film_of(quick).times.tolist() == [0.0, quick.duration]
     for t, q in zip(film.times, film.configurations, strict=True):
         assert_allclose(q, motion(float(t)).q)
     half = 0.5 * motion.duration

@@ -33,6 +33,7 @@ from constraints import (
     Status,
     errors,
 )
+from constraints.errors import NotPicklableError
 from constraints.functions import Identity
 from constraints.solvers import diagnose
 from constraints.solvers.projection import workers
@@ -433,3 +434,10 @@ def test_only_what_is_of_the_main_module_goes_by_value(monkeypatch: pytest.Monke
     plain = pickle.dumps(("__main__", 2), protocol=pickle.HIGHEST_PROTOCOL)
     assert workers._pickled(("__main__", 2)) == plain  # pyright: ignore
     assert len(asked) == 2
+
+    class Refuses:
+        def __reduce__(self) -> str:
+            raise TypeError("the first reason")
+
+    with pytest.raises(NotPicklableError, match=r"\(the first reason\)"):
+        workers._pickled((Refuses(), 2))  # pyright: ignore

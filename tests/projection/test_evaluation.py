@@ -93,6 +93,10 @@ def test_evaluation_is_that_of_the_problem(make: Callable[[], lc.Problem], engin
             assert basis.shape == expected.shape
             assert_close(basis @ basis.T, expected @ expected.T)
             assert projector.is_satisfied(q, rhs=rhs) == problem.is_satisfied(q, rhs=rhs)
+        size = projector.residual(q)
+        for threshold, met in ((size, True), (np.nextafter(size, 0.0), False)) if 1e-9 < size < 1.0 else ():
+            there = lc.Projector(problem, lc.Options(threshold=float(threshold)), engine=engine)
+            assert there.is_satisfied(q) == (met and problem.bounds.contains(q))
 
 
 @needs_numba

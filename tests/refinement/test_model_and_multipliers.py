@@ -28,6 +28,7 @@ from constraints.solvers.refinement.feasible_set import INSIDE_ROW_BOUNDS, Feasi
 from constraints.solvers.refinement.objective import Distance, LastLevel, NoObjective
 from constraints.solvers.refinement.optimality import differences, inequalities, inequality_name, optimality
 from constraints.solvers.refinement.quadratic_model import (
+    ALONG_EQUALITIES,
     Inequalities,
     QuadraticModel,
     _least_distance,  # pyright: ignore[reportPrivateUsage]
@@ -147,6 +148,8 @@ def test_multipliers_explain_what_a_gradient_pushes_against() -> None:
     mu, left = multipliers(np.array([3.0, -1.0, 0.7]), normals)
     np.testing.assert_allclose(mu, [1.5, 0.0, 0.0, 0.0], atol=1e-12)
     np.testing.assert_allclose(left, [0.0, -1.0, 0.7], atol=1e-12)
+    mu, _ = multipliers(np.array([0.0, 1.0]), np.array([[0.0, ALONG_EQUALITIES], [0.0, 2.0]]))
+    np.testing.assert_allclose(mu, [0.0, 0.5], atol=1e-12)
     for gradient, some in ((np.zeros(3), normals), (np.ones(3), np.zeros((0, 3)))):
         mu, left = multipliers(gradient, some)
         assert not mu.any()
@@ -215,6 +218,9 @@ def test_objectives_are_half_squares_with_their_gradients(space: Space) -> None:
             assert least == pytest.approx(np.abs(e) @ np.linalg.norm(J, axis=1), rel=1e-12)
         else:
             assert least == 0.0
+    for near, size in ([0.2, -0.1], 1.0), ([0.2, -3.0], 3.0):
+        far = Distance(Rn(2), np.array([0.5, 2.0]), np.array(near))
+        assert far.at(place(Rn(2), np.zeros(2), workspace), problem.rhs)[2] == pytest.approx(2e-6 * size, rel=1e-12)
 
 
 # The feasible set.

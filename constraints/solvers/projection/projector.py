@@ -231,7 +231,7 @@ class Projector:
         if self._unasked:
             failed, starts = ~batch.success, batch.starts
             if self._unseen and max(starts.max(initial=0.0), -starts.min(initial=0.0)) > TURN:
-                failed = failed | (np.abs(starts).max(axis=1, initial=0.0) > TURN)
+                failed = failed | (np.abs(starts) > TURN).any(axis=1)
             rows = np.flatnonzero(failed)
             if rows.size:
                 self._ask(batch[int(rows[0])])
