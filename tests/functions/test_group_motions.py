@@ -9,11 +9,15 @@ import pytest
 from robots import two_arms
 
 from constraints import Function, Pose, Rotation
+from constraints.functions.expressions.jets import Jet
 from constraints.functions.group_motion import (
-    GroupMotion,
     force_derivative_of,
     force_of_logarithm,
     force_seen_from,
+    logarithm,
+    moving_alone,
+    moving_value,
+    seen_from,
 )
 from liegroups import SE3, R3xSO3
 from liegroups.formulas.log_slopes import FIVE_POINTS
@@ -40,16 +44,16 @@ def test_logarithms_of_what_is_seen_have_the_slopes_of_differences(name: str, ot
     point = group.integrate(h.value(q), 0.3 * rng.normal(size=group.nv))
     own = (None, None) if other == "rests" else tuple(rng.normal(size=(2, group.nv)))
 
-    def moving(step: Any = 0.0, faster: Any = 0.0) -> GroupMotion:
+    def moving(step: Any = 0.0, faster: Any = 0.0) -> Jet:
         there = ROBOT.at(ROBOT.space.integrate(q, step + np.zeros(ROBOT.nv)), v + faster)
-        of_r = GroupMotion.of(r, there, a) if other == "function" else GroupMotion.apart(group, point, ROBOT.nv, *own)
-        return GroupMotion.of(h, there, a).seen_from(of_r).logarithm()
+        of_r = moving_value(r, there, a) if other == "function" else moving_alone(group, point, ROBOT.nv, *own)
+        return logarithm(group, seen_from(group, moving_value(h, there, a), of_r))
 
     found = moving()
-    np.testing.assert_allclose(found.jacobian, differences(lambda e: moving(e).point), atol=1e-7)
-    np.testing.assert_allclose(found.rate_q, differences(lambda e: moving(e).velocity), atol=1e-6)
-    np.testing.assert_allclose(found.by_q, differences(lambda e: moving(e).acceleration), atol=1e-5)
-    np.testing.assert_allclose(found.by_v, differences(lambda e: moving(0.0, e).acceleration), atol=1e-5)
+    np.testing.assert_allclose(found.jacobian, differences(lambda e: moving(e).value), atol=1e-7)
+    np.testing.assert_allclose(found.rate_q, differences(lambda e: moving(e).velocity[:, 0]), atol=1e-6)
+    np.testing.assert_allclose(found.by_q, differences(lambda e: moving(e).acceleration[:, 0]), atol=1e-5)
+    np.testing.assert_allclose(found.by_v, differences(lambda e: moving(0.0, e).acceleration[:, 0]), atol=1e-5)
 
     def along(t: float) -> np.ndarray:
         there = ROBOT.space.integrate(q, t * v + 0.5 * t * t * a)
@@ -59,8 +63,8 @@ def test_logarithms_of_what_is_seen_have_the_slopes_of_differences(name: str, ot
         return group.log(group.compose(group.inverse(seen), h.value(there)))
 
     t = 1e-3
-    np.testing.assert_allclose(found.velocity, (along(t) - along(-t)) / (2.0 * t), atol=1e-4)
-    np.testing.assert_allclose(found.acceleration, (along(t) - 2.0 * along(0.0) + along(-t)) / t**2, atol=1e-3)
+    np.testing.assert_allclose(found.velocity[:, 0], (along(t) - along(-t)) / (2.0 * t), atol=1e-4)
+    np.testing.assert_allclose(found.acceleration[:, 0], (along(t) - 2.0 * along(0.0) + along(-t)) / t**2, atol=1e-3)
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
@@ -71,14 +75,14 @@ def test_forces_of_what_is_seen_have_the_slopes_of_differences(name: str) -> Non
     q, y, still = ROBOT.random(rng), rng.normal(size=group.nv), np.zeros(ROBOT.nv)
     away = group.integrate(h.value(q), 0.3 * rng.normal(size=group.nv))
 
-    def seen(step: Any, of: Function | None) -> GroupMotion:
+    def seen(step: Any, of: Function | None) -> Jet:
         there = ROBOT.at(ROBOT.space.integrate(q, step), still)
-        of_r = GroupMotion.apart(group, away, ROBOT.nv) if of is None else GroupMotion.of(of, there, still)
-        return GroupMotion.of(h, there, still).seen_from(of_r)
+        of_r = moving_value(of, there, still) if of is not None else moving_alone(group, away, ROBOT.nv, None, None)
+        return seen_from(group, moving_value(h, there, still), of_r)
 
     truth = differences(lambda e: seen(e, r).jacobian.T @ y)
     np.testing.assert_allclose(force_seen_from(h, r, ROBOT.at(q), y), truth, atol=1e-6)
     here = seen(still, None)
-    inner, added = force_of_logarithm(group, here.point, here.jacobian, y)
-    truth = differences(lambda e: seen(e, None).logarithm().jacobian.T @ y)
+    inner, added = force_of_logarithm(group, here.value, here.jacobian, y)
+    truth = differences(lambda e: logarithm(group, seen(e, None)).jacobian.T @ y)
     np.testing.assert_allclose(force_derivative_of(h, ROBOT.at(q), inner) + added, truth, atol=1e-6)
