@@ -92,7 +92,7 @@ class Outcomes(NamedTuple):
     def get(self, i: int) -> Outcome:
         """One row."""
         figures = int(self.iterations[i]), int(self.restarts[i]), float(self.residual[i])
-        return Outcome(self.q[i], STATUS_OF_CODE[self.codes[i]], *figures, self.traces[i], self.refined[i])
+        return Outcome(self.q[i], STATUS_OF_CODE.item(self.codes[i]), *figures, self.traces[i], self.refined[i])
 
     def take(self, start: int, part: Outcomes) -> None:
         """Write the rows of a part, from a row on."""
