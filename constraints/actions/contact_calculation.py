@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from .contact_dynamics import ContactForwardDynamics
 
 
-class OfDynamics(Calculation, WithMultipliers):
+class DynamicsNode(Calculation, WithMultipliers):
     """A node with dynamics, which have a status (None at a terminal node) and multipliers."""
 
     status: Any
@@ -47,7 +47,7 @@ class OfDynamics(Calculation, WithMultipliers):
 
 @final
 @dataclass(frozen=True, eq=False, repr=False)
-class ContactCalculation(OfDynamics):
+class ContactCalculation(DynamicsNode):
     """A node of contact dynamics.
 
     Attributes:

@@ -22,7 +22,7 @@ from ..robot import Robot
 from ..robot.arguments import as_robot
 from .action import DiscreteAction, own
 from .constrained_action import ConstrainedAction
-from .contact_calculation import ContactDerivatives, OfDynamics
+from .contact_calculation import ContactDerivatives, DynamicsNode
 from .costs import Cost
 from .equations import slopes_at, solved_by_rows
 from .stage_constraints import StageConstraint
@@ -31,7 +31,7 @@ from .state_space import StateSpace
 
 @final
 @dataclass(frozen=True, eq=False, repr=False)
-class ImpulseCalculation(OfDynamics):
+class ImpulseCalculation(DynamicsNode):
     """An impact.
 
     Attributes:
