@@ -172,7 +172,7 @@ class Combined(Function):
         )
 
 
-class Written(Function):
+class FunctionWithFormula(Function):
     """A function with a value and Jacobian by hand: all else is that of how it is `written` with operators."""
 
     written: Function

@@ -16,7 +16,7 @@ from ...point import Point
 from ...questions import ask_once
 from ...robot import Frame, Robot
 from ...robot.model.pinocchio import pin
-from ..combined import Written
+from ..combined import FunctionWithFormula
 from ..expression import cross, dot, stack
 from ..function import Function
 from .center_of_mass import CenterOfMass
@@ -28,7 +28,7 @@ _WORLD_AXES: Any = pin.LOCAL_WORLD_ALIGNED
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ComBetweenFeet(Written, MassFunction):
+class ComBetweenFeet(FunctionWithFormula, MassFunction):
     r"""Position of the centre of mass c between two feet: height, offset from their line, position along the line.
 
     With :math:`x_L, x_R` the origins of the feet, :math:`u = x_R - x_L`, :math:`m = (x_L + x_R)/2` and the axes

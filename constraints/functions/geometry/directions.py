@@ -18,7 +18,7 @@ from ...point import Point
 from ...robot import Frame, Robot
 from ...robot.model.pinocchio import Placement
 from ...robot.placement import unit_axis
-from ..combined import Written
+from ..combined import FunctionWithFormula
 from ..expression import Expression, atan2, cos, rotated, sin, stack
 from ..frames.rotation import Rotation
 from ..function import Function
@@ -62,7 +62,7 @@ def direction(
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class AngleAbout(Written):
+class AngleAbout(FunctionWithFormula):
     r"""The angle by which frame b is turned about an axis, seen from frame a: the twist of its rotation.
 
     .. math:: \theta = \operatorname{atan2}(e_2^T R e_1 - e_1^T R e_2,\ e_1^T R e_1 + e_2^T R e_2)
