@@ -24,6 +24,20 @@ KINDS = (
 """What a function does, at some configurations if not at all."""
 
 
+class Length(Function):
+    """The length of a vector, which has a value at 0, and no derivative."""
+
+    def __init__(self, n: int) -> None:
+        self.declare(Rn(n), Rn(1), name="length")
+
+    def evaluate(self, point: Any, value: Any, jacobian: Any = None) -> None:
+        value[0] = length = np.linalg.norm(point.q)
+        if jacobian is not None:
+            if length == 0.0:
+                raise UndefinedError("length has no derivative at 0")
+            jacobian[0] = point.q / length
+
+
 class Boom(Exception):
     """What a user's code may raise."""
 

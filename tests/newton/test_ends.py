@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pinocchio as pin
 import pytest
+from called_functions import Length
 
 from constraints import (
     Affine,
@@ -96,30 +97,16 @@ def test_a_start_without_a_value_is_a_try_that_failed(f: Any) -> None:
     assert Projector(problem, Options.local()).project([5.0, 5.0]).status is Status.UNDEFINED
 
 
-class Length(Function):
-    """The length of a vector, which has a value at 0, and no derivative."""
-
-    def __init__(self) -> None:
-        self.declare(Rn(2), Rn(1), name="length")
-
-    def evaluate(self, point: Any, value: Any, jacobian: Any = None) -> None:
-        value[0] = length = np.linalg.norm(point.q)
-        if jacobian is not None:
-            if length == 0.0:
-                raise UndefinedError("length has no derivative at 0")
-            jacobian[0] = point.q / length
-
-
 @pytest.mark.parametrize("engine", ["compiled", "readable"])
 def test_values_alone_tell_that_a_start_holds(engine: str) -> None:
     """Where there is no derivative too: of one level, and of two with a wish; what does not hold there is undefined."""
-    still, wish = Implicit.zero(Length()), Implicit.zero(Affine([[1.0, 0.0]]), name="wish")
+    still, wish = Implicit.zero(Length(2)), Implicit.zero(Affine([[1.0, 0.0]]), name="wish")
     two = [[still], [wish]]
     for problem in (Problem(Rn(2), [still]), Problem(Rn(2), two), Problem(Rn(2), two, optional_last=True)):
         found = Projector(problem, Options.local(), engine=engine).project([0.0, -0.0])
         assert (found.status, found.iterations, found.residual) == (Status.CONVERGED, 0, 0.0)
         assert found.q.tobytes() == np.array([0.0, -0.0]).tobytes()
-    away = Projector(Problem(Rn(2), [Implicit.equal(Length(), [0.5])]), Options.local(), engine=engine)
+    away = Projector(Problem(Rn(2), [Implicit.equal(Length(2), [0.5])]), Options.local(), engine=engine)
     assert away.project([0.0, 0.0]).status is Status.UNDEFINED
 
 

@@ -13,15 +13,6 @@ from ..machine.jit import Floats, Integers, any_of, chosen, kernel
 
 
 @kernel
-def _add_column(W: Floats, m: int, J: int, N: int, first: int, end: int, scale2: float) -> None:
-    """Upper half of N + J J^T, of one column of J with numbers in some rows, times a factor."""
-    for i in range(first, end):
-        a, row = scale2 * W[J + i], N + i * m
-        for j in range(i, end):
-            W[row + j] += a * W[J + j]
-
-
-@kernel
 def weight(I: Integers, F: Floats, W: Floats, column: int, holding: bool) -> float:
     """Square of a column's scale; zero where it is held."""
     scale2 = 1.0 if I[at.SCALE] == 0 else F[I[at.SCALE] + column] * F[I[at.SCALE] + column]  # R11
@@ -58,12 +49,14 @@ def _made(I: Integers, F: Floats, W: Floats, m: int, n: int, J: int, N: int, mu:
             _tile_made(I, F, W, m, J, N, tile, mu, holding)
             tile += 3 + I[tile + 2]
         return
-    for i in range(m * m):
-        W[N + i] = 0.0
     for i in range(m):
-        W[N + i * m + i] = mu
-    for c in range(n):
-        _add_column(W, m, J + c * m, N, 0, m, weight(I, F, W, c, holding))
+        for j in range(i, m):
+            s = 0.0
+            if i == j:
+                s = mu
+            for c in range(n):
+                s = s + weight(I, F, W, c, holding) * W[J + c * m + i] * W[J + c * m + j]
+            W[N + i * m + j] = s
 
 
 @kernel

@@ -43,19 +43,6 @@ def turn_of(x: float, y: float, z: float, w: float) -> tuple[float, float, float
 
 
 @kernel
-def quotient(
-    a: float, b: float, c: float, d: float, e: float, f: float, g: float, h: float
-) -> tuple[float, float, float, float]:
-    """Product of a quaternion's conjugate and another one."""
-    return (
-        d * e - h * a - (b * g - c * f),
-        d * f - h * b - (c * e - a * g),
-        d * g - h * c - (a * f - b * e),
-        d * h + (a * e + b * f + c * g),
-    )
-
-
-@kernel
 def quaternion_of(W: Floats, R: int) -> tuple[float, float, float, float]:
     """Unit quaternion of a rotation matrix, from the largest of its four numbers."""
     a, b, c = W[R], W[R + 4], W[R + 8]
@@ -275,7 +262,7 @@ def _so2_log(W: Floats, x: int, y: int) -> float:
 
 @kernel
 def _so3_log(W: Floats, x: int, y: int) -> tuple[float, float, float, float]:
-    a, b, c, d = quotient(W[x], W[x + 1], W[x + 2], W[x + 3], W[y], W[y + 1], W[y + 2], W[y + 3])
+    a, b, c, d = quaternion_product(-W[x], -W[x + 1], -W[x + 2], W[x + 3], W[y], W[y + 1], W[y + 2], W[y + 3])
     return turn_of(a, b, c, d)
 
 
