@@ -154,6 +154,11 @@ def test_a_start_without_a_value_is_undefined_in_both_engines(f: Any, start: flo
         projector = Projector(problem, Options(restarts=False), engine=engine)
         result = projector.project([start, 0.2, 0.3])
         assert result.status is Status.UNDEFINED
+        others = starts()[:9, :3]
+        for row, q in zip(projector.project_batch([[start, 0.2, 0.3], *others]), [result.start, *others], strict=True):
+            alone = projector.project(q)
+            assert row.q.tobytes() == alone.q.tobytes()
+            assert (row.status, row.iterations, row.residual) == (alone.status, alone.iterations, alone.residual)
 
 
 @pytest.mark.parametrize("exponent", [0.5, 0.75, 0.25, 1.5, 2.5])

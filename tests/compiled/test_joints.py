@@ -20,6 +20,9 @@ from constraints.solvers.compiled.tree import _turn_of as turn_of  # pyright: ig
 AXIS = np.array([0.48, -0.6, 0.64])
 TURNED = pin.SE3(pin.exp3(np.array([0.4, -0.9, 0.3])), np.array([0.2, -0.1, 0.3]))
 STRAIGHT = pin.SE3.Identity()
+ALMOST = pin.SE3(pin.exp3(np.array([3e-16, -8e-16, 1.2])), np.array([0.1, -0.2, 0.3]))
+NEARLY = pin.SE3(pin.exp3(np.array([2e-9, 1e-9, -0.7])), np.array([0.1, -0.2, 0.3]))
+QUARTERS = pin.SE3(pin.rpy.rpyToMatrix(np.pi / 2.0, 0.0, -np.pi / 2.0), np.array([0.0, 0.2, -0.1]))
 
 
 def composite(*parts: Any, placement: Any = TURNED) -> Any:
@@ -63,15 +66,24 @@ def joints() -> dict[str, Any]:
 JOINTS = joints()
 
 
-def robot_of(joint: Any, placement: Any) -> Robot:
-    """The joint twice, a revolute one between them: frame "tip" on the last, "elbow" on the one between."""
+def robot_of(joint: Any, placement: Any, beside: bool = False) -> Robot:
+    """The joint twice, a revolute one between them: frame "tip" on the last, "elbow" on the one between.
+
+    Where there is a hinge `beside` that one, it comes first.
+    """
     model: Any = pin.Model()
-    parent = 0
-    for name, one in (("first", joint), ("between", pin.JointModelRY()), ("second", joint)):
-        parent = model.addJoint(parent, one, placement, name)
-        model.appendBodyToJoint(parent, pin.Inertia.FromBox(1.0 + parent, 0.1, 0.2, 0.3), TURNED)
-    model.addFrame(pin.Frame("tip", 3, 0, placement, pin.FrameType.OP_FRAME))
-    model.addFrame(pin.Frame("elbow", 2, 0, TURNED, pin.FrameType.OP_FRAME))
+    parent = model.addJoint(0, joint, placement, "first")
+    if beside:
+        model.appendBodyToJoint(
+            model.addJoint(parent, pin.JointModelRX(), TURNED, "beside"), pin.Inertia.FromBox(1.5, 0.3, 0.1, 0.2), TURNED
+        )
+    joints = [parent]
+    for name, one in (("between", pin.JointModelRY()), ("second", joint)):
+        joints.append(model.addJoint(joints[-1], one, placement, name))
+    for k, number in enumerate(joints):
+        model.appendBodyToJoint(number, pin.Inertia.FromBox(2.0 + k, 0.1, 0.2, 0.3), TURNED)
+    model.addFrame(pin.Frame("tip", joints[2], 0, placement, pin.FrameType.OP_FRAME))
+    model.addFrame(pin.Frame("elbow", joints[1], 0, TURNED, pin.FrameType.OP_FRAME))
     return Robot(model)
 
 
@@ -93,10 +105,14 @@ def seen(robot: Robot, q: np.ndarray) -> tuple[Any, Any]:
     return model, data
 
 
-@pytest.mark.parametrize("placement", [TURNED, STRAIGHT], ids=["turned", "straight"])
+@pytest.mark.parametrize(
+    ("placement", "beside"),
+    [(TURNED, False), (STRAIGHT, False), (ALMOST, False), (NEARLY, True), (QUARTERS, False), (TURNED, True)],
+    ids=["turned", "straight", "almost parallel", "nearly, branched", "quarter turns", "turned, branched"],
+)
 @pytest.mark.parametrize("name", JOINTS)
-def test_joints_carry_frames_as_plain_pinocchio_has_them(name: str, placement: Any) -> None:
-    robot = robot_of(JOINTS[name], placement)
+def test_joints_carry_frames_as_plain_pinocchio_has_them(name: str, placement: Any, beside: bool) -> None:
+    robot = robot_of(JOINTS[name], placement, beside)
     functions = [
         Position(robot, "tip"),
         Transformation(robot, "tip"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -40,10 +41,15 @@ def computed(space: Space, out: int, inputs: int, f: Affine, twin: Affine | None
 def run(
     engine: str, problem: Problem, start: Any, *, threshold: float = 1e-4, restarts: bool = False, **options: Any
 ) -> Projection:
-    """Project with a trace, by this engine and no other."""
+    """Project with a trace, by this engine and no other; by the compiled one in lanes too, which must be the same."""
     asked = Options(threshold=threshold, restarts=restarts, trace=True, **options)
     assert engine == "readable" or why_not(problem, asked) is None
-    return Projector(problem, asked, engine=engine).project(start)
+    result = Projector(problem, asked, engine=engine).project(start)
+    if engine == "compiled":
+        for row in Projector(problem, replace(asked, trace=False), engine=engine).project_batch([start] * 9):
+            assert row.q.tobytes() == result.q.tobytes()
+            assert (row.status, row.iterations, row.restarts) == (result.status, result.iterations, result.restarts)
+    return result
 
 
 def iterates(result: Projection) -> list[Any]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
 from ...functions import Pose
 from ...functions.frames.frame_function import FrameFunction
 from ..machine import layout
@@ -29,7 +31,8 @@ def pack_frames(
     constants = packer.constants([*numbers_of(frame_a), *numbers_of(frame_b), *numbers])
     stands = f.frame_a.joint == 0  # in the world
     poses = packer.filled([*numbers_of(frame_a), *[0.0] * (24 + memory)]) if stands else packer.memory(36 + memory)
-    fields = columns, 0 if stands else pose_a, pose_b, poses, len(plus), constants
+    is_world = stands and bool(np.array_equal(frame_a.homogeneous, np.eye(4)))
+    fields = columns, -1 if is_world else 0 if stands else pose_a, pose_b, poses, len(plus), constants
     packer.emit(operation, table, result, *fields)
 
 

@@ -151,6 +151,8 @@ class Packer:
     def arrays(self) -> tuple[Integers, Vector, Vector]:
         """I, F, and W as a projection finds it."""
         self.header[layout.SIZE], self.header[layout.JACOBIANS] = len(self._work), self.records(self._jacobians)
+        if self.header[layout.SCREENED]:  # behind what belongs to one projection
+            self.header[layout.SCREENED] = self.memory(self.header[layout.TABLE_ROWS])
         integers = np.array([*self.header, *self._integers], dtype=np.int64)
         return integers, np.array(self._floats), np.array(self._work)
 

@@ -129,6 +129,7 @@ class SearchPacker:
             header[layout.TABLE] = packer.constants(restarts.table[:, restarts.drawn])
             header[layout.TABLE_ROWS], header[layout.DRAWN] = len(restarts.table), packer.counted(restarts.drawn)
             header[layout.CRC] = packer.table(_CHECK_SUMS)
+            header[layout.SCREENED] = int(restarts.alike)
 
 
 def moves_of(packer: Packer, space: Space, columns: Integers, live: int) -> int:

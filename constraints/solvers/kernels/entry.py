@@ -14,7 +14,7 @@ def project(I: Integers, F: Floats, W: Floats) -> int:
     state = I[at.STATE]
     if stopped(I, W):
         return at.RAISED
-    usable = started(I, F, W, W[state + at.RESUMED] != 0.0)
+    usable = started(I, F, W, W[state + at.RESUMED] != 0.0, True)
     status = int(W[state + at.NOW]) if W[state + at.NOW] != at.UNDECIDED else tries(I, F, W, usable)
     return at.RAISED if stopped(I, W) else status
 

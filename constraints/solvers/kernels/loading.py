@@ -43,7 +43,7 @@ PARTS = {
         "errors and Jacobians", 5, _TAPE, lambda: import_module(".evaluation", __package__),
         ("rows_of", "rows_of_many", "residuals_of", "on_leaf"),
     ),
-    "many": KernelPart("batches", 40, _TAPE, lambda: import_module(".many", __package__), ("project_rows",)),
+    "many": KernelPart("batches", 40, _PROJECTIONS, lambda: import_module(".many", __package__), ("project_rows",)),
     "covers": KernelPart(
         "covers of solids", 3, ("trees",), lambda: import_module(".covers", __package__),
         ("pairs_of_rows", "balls_of_rows"),

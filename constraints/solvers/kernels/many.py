@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import nan
+
 from ..machine import layout as at
 from ..machine.jit import (
     Floats,
@@ -16,17 +18,23 @@ from ..machine.jit import (
     integers_at,
     kernel,
     lanes_at,
+    off,
     one_by_one,
     taken,
     which_of,
 )
 from ..tape.calls import ask_for, lane_of_stop, stopped
 from ..tape.tape import run_tape
+from .best import written_where
+from .entry import project
 from .finish import failed
-from .search import begun, check_sum, evaluated, gone_on, restart, started, try_ended
+from .search import arrived, begun, check_sum, evaluated, gone_on, restart, started, try_ended
 
 AT_ONCE = 16
 """Rows that a thread takes: few, so that all threads end together."""
+PART, PART_OF_MANY_ROWS, MANY_ROWS = 2, 3, 8
+"""Errors alone are evaluated where one lane in so many is likely to end, and the others wait: sooner where level 0 has
+many rows, whose step costs much more than errors."""
 
 
 @kernel
@@ -51,6 +59,15 @@ def _lowest(bits: int) -> int:
     while (bits >> place) & 1 == 0:
         place += 1
     return place
+
+
+@kernel
+def _count(bits: int) -> int:
+    """How many bits are set."""
+    count = 0
+    while bits != 0:
+        bits, count = bits & (bits - 1), count + 1
+    return count
 
 
 @kernel
@@ -107,6 +124,7 @@ def _looked_ahead(
     sides: Matrix,
     ends: Matrix,
     figures: Matrix,
+    looks: bool,
 ) -> int:
     """Look at starts from a row on, as many as there are lanes: those that end here are written down, the others wait.
 
@@ -119,7 +137,7 @@ def _looked_ahead(
         if sides.shape[0] > 1:
             _put(numbers, I[at.RHS], width, k, sides[row])
         numbers[(I[at.STATE] + at.WHOSE) * width + k] = float(first + k) if first + k < end else -1.0
-    started(I, F, V, False)
+    started(I, F, V, False, looks)
     if stopped(I, V):
         figures[min(first + lane_of_stop(I, V), last), 0] = float(at.RAISED)
         return 0
@@ -136,11 +154,29 @@ def _looked_ahead(
 
 
 @kernel
+def _turn(I: Integers, F: Floats, L: Floats, asked: bool) -> tuple[bool, bool]:
+    """A turn of who is asked; or, where enough of them are likely to end, errors alone of these.
+
+    Who is to be begun anew by itself: its start was not looked at, and has no Jacobian, or no value. And whether a
+    start is a solution.
+    """
+    state, part = I[at.STATE], PART if I[I[at.LEVEL_TABLE] + at.ROWS] <= MANY_ROWS else PART_OF_MANY_ROWS
+    near, fresh = asked & (L[state + at.CHEAP] != 0.0), asked & (L[state + at.FRESH] != 0.0)
+    if part * _count(which_of(near)) >= count_of(L):
+        arrived(I, F, L, evaluated(I, F, L, False, near), near)
+        return near & off(near), False
+    defined = evaluated(I, F, L, False, asked)
+    gone_on(I, F, L, defined, asked)
+    return fresh & off(defined), any_of(fresh & (L[state + at.NOW] == at.CONVERGED))
+
+
+@kernel
 def _ended(
     I: Integers, F: Floats, W: Floats, L: Floats, U: Floats, l: int, sides: Matrix, ends: Matrix, figures: Matrix
 ) -> bool:
     """What comes after the try of a lane: a restart, or the end of its row, which is written down; whether it ends."""
     numbers, width, state = one_by_one(L), count_of(L), I[at.STATE]
+    alike = I[at.SCREENED] != 0 and I[at.CALLS] == 0 and sides.shape[0] == 1
     row, now = int(numbers[(state + at.WHOSE) * width + l]), int(numbers[(state + at.NOW) * width + l])
     if now == at.TRIES_AGAIN:
         draw = (state + at.DRAW) * width + l
@@ -152,14 +188,14 @@ def _ended(
             take_sides(I, U, sides[row])
             ask_for(I, U, True)
             run_tape(I, F, U, I[at.PREPARE], at.VALUES)
-        restart(I, F, U, first, numbers, l, width)
+        restart(I, F, U, first, numbers, l, width, alike)
         if stopped(I, U):
             figures[row, 0] = float(at.RAISED)
         return False
-    if now == at.FAILS:
+    if now == at.FAILS or now == at.ALONE:
         for i in range(I[at.SIZE]):
             W[i] = numbers[i * width + l]
-        now = failed(I, F, W)
+        now = failed(I, F, W) if now == at.FAILS else project(I, F, W)
         if stopped(I, W):
             now = at.RAISED
         _written_down(I, W, 0, 1, row, now, ends, figures)
@@ -169,6 +205,31 @@ def _ended(
     for i in range(I[at.NQ]):  # nobody's, and finite
         numbers[(I[at.Q_NOW] + i) * width + l] = numbers[(I[at.Q_READY] + i) * width + l]
     return True
+
+
+@kernel
+def _all_ended(
+    I: Integers,
+    F: Floats,
+    W: Floats,
+    L: Floats,
+    U: Floats,
+    over: bool,
+    alone: bool,
+    sides: Matrix,
+    ends: Matrix,
+    figures: Matrix,
+) -> int:
+    """What comes after the tries that are over; the lanes whose rows end with them, as bits."""
+    try_ended(I, F, L, over)
+    written_where(alone, L, I[at.STATE] + at.NOW, float(at.ALONE))
+    ended, lanes = 0, which_of(over)
+    for l in range(count_of(L)):
+        goes_on = not (stopped(I, U) or stopped(I, W))
+        if (lanes >> l) & 1 != 0 and goes_on and _ended(I, F, W, L, U, l, sides, ends, figures):
+            ended |= 1 << l
+    begun(I, F, L, over)
+    return ended
 
 
 @kernel
@@ -200,7 +261,9 @@ def project_in_lanes(
     take_sides(I, V, sides[0])
     _prepared(I, F, L, sides[0])
     _prepared(I, F, U, sides[0])
-    L[state + at.WHOSE], none_left = -1.0, False
+    L[state + at.WHOSE], none_left, looks = -1.0, False, False
+    for i in range(-(-I[at.TABLE_ROWS] // width) if I[at.SCREENED] != 0 else 0):
+        U[I[at.SCREENED] + i] = nan
     while not (stopped(I, L) or stopped(I, V) or stopped(I, U) or stopped(I, W)):
         entered = False
         while busy != full:
@@ -211,8 +274,10 @@ def project_in_lanes(
                     none_left = first >= end
                 if first >= end:
                     break
-                waiting = _looked_ahead(I, F, V, first, end, starts, sides, ends, figures)
-                first += min(width, end - first)
+                count = min(width, end - first)
+                waiting = _looked_ahead(I, F, V, first, end, starts, sides, ends, figures, looks)
+                looks = _count(waiting) < count
+                first += count
                 if stopped(I, V):
                     return
                 continue
@@ -225,18 +290,14 @@ def project_in_lanes(
         if entered and sides.shape[0] > 1:
             ask_for(I, L, asked)
             run_tape(I, F, L, I[at.PREPARE], at.VALUES)
-        gone_on(I, F, L, evaluated(I, F, L, False, asked), asked)
+        alone, solved = _turn(I, F, L, asked)
+        looks = looks or solved
         if stopped(I, L):
             figures[int(numbers[(state + at.WHOSE) * width + lane_of_stop(I, L)]), 0] = float(at.RAISED)
             return
         over = asked & (L[state + at.NOW] != at.UNDECIDED)
         if any_of(over):
-            try_ended(I, F, L, over)
-            for l in range(width):
-                goes_on = not (stopped(I, U) or stopped(I, W))
-                if (which_of(over) >> l) & 1 != 0 and goes_on and _ended(I, F, W, L, U, l, sides, ends, figures):
-                    busy = busy & ~(1 << l)
-            begun(I, F, L, over)
+            busy = busy & ~_all_ended(I, F, W, L, U, over, alone, sides, ends, figures)
 
 
 @entrance

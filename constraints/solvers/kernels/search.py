@@ -52,34 +52,46 @@ def _draw(
 
 
 @kernel
-def restart(I: Integers, F: Floats, W: Floats, row: int, numbers: Floats, lane: int, stride: int) -> None:
+def _screened(I: Integers, F: Floats, W: Floats, row: int, count: int, numbers: Floats, lane: int, stride: int) -> None:
+    """Write residuals of so many rows of the table into RESIDUAL_NOW, at most one in each lane of W."""
+    single, width, state = one_by_one(W), count_of(W), I[at.STATE]
+    for n in range(width):
+        _draw(I, F, row + min(n, count - 1), numbers, lane, stride, single, I[at.Q_NEXT] * width + n, width)
+        single[(state + at.WHOSE) * width + n] = float(n)
+    copy_to(W, I[at.Q_NEXT], I[at.NQ], I[at.Q_TRIAL])
+    ask_for(I, W, W[state + at.WHOSE] < count)
+    defined = rows_at(I, F, W, I[at.Q_TRIAL], at.VALUES)
+    W[state + at.RESIDUAL_NOW] = chosen(defined, measure(I, F, W)[0], inf)
+
+
+@kernel
+def restart(I: Integers, F: Floats, W: Floats, row: int, numbers: Floats, lane: int, stride: int, alike: bool) -> None:
     """Write the best of a few rows of the table into Q_NOW: the configuration of least residual.
 
     Args:
         W: memory in which they are evaluated, as many at once as it has lanes.
         row: the first of them.
         numbers, lane, stride: memory of the projection, which of its lanes that is, and how many it has.
+        alike: whether a row has the same residual for all: then it is in SCREENED once it is known, NaN before.
     """
-    single, width, best, now = one_by_one(W), count_of(W), inf, I[at.Q_NOW] * stride + lane
-    if I[at.SCREEN] == 1:
-        _draw(I, F, row, numbers, lane, stride, numbers, now, stride)
-        return
-    for first in range(0, I[at.SCREEN], width):
-        for n in range(width):
-            k = min(first + n, I[at.SCREEN] - 1)
-            _draw(I, F, row + k, numbers, lane, stride, single, I[at.Q_NEXT] * width + n, width)
-            single[(I[at.STATE] + at.WHOSE) * width + n] = float(first + n)
-        copy_to(W, I[at.Q_NEXT], I[at.NQ], I[at.Q_TRIAL])
-        ask_for(I, W, W[I[at.STATE] + at.WHOSE] < I[at.SCREEN])
-        defined = rows_at(I, F, W, I[at.Q_TRIAL], at.VALUES)
-        to = I[at.STATE] + at.RESIDUAL_NOW
-        W[to] = chosen(defined, measure(I, F, W)[0], inf)
-        for n in range(min(width, I[at.SCREEN] - first)):
-            residual = single[to * width + n]
-            if first + n == 0 or residual < best:
-                best = residual
-                for i in range(I[at.NQ]):
-                    numbers[now + i * stride] = single[(I[at.Q_NEXT] + i) * width + n]
+    single, width, rows, best, nearest = one_by_one(W), count_of(W), I[at.TABLE_ROWS], inf, row
+    now, known = (I[at.STATE] + at.RESIDUAL_NOW) * width, I[at.SCREENED] * width
+    for k in range(I[at.SCREEN] if I[at.SCREEN] > 1 else 0):
+        if alike:
+            here = (row + k) % rows
+            first = here - here % width
+            if single[known + here] != single[known + here]:
+                _screened(I, F, W, first, min(width, rows - first), numbers, lane, stride)
+                for n in range(min(width, rows - first)):
+                    single[known + first + n] = single[now + n]
+            residual = single[known + here]
+        else:
+            if k % width == 0:
+                _screened(I, F, W, row + k, min(width, I[at.SCREEN] - k), numbers, lane, stride)
+            residual = single[now + k % width]
+        if k == 0 or residual < best:
+            best, nearest = residual, row + k
+    _draw(I, F, nearest, numbers, lane, stride, numbers, I[at.Q_NOW] * stride + lane, stride)
 
 
 @kernel
@@ -131,6 +143,10 @@ def _arrived(I: Integers, F: Floats, W: Floats, defined: bool) -> float:
     is_turned = defined & (W[state + at.TURNED] != 0.0)
     is_best = keep(I, W, q, residual, merit, defined & off(is_turned))
     now = chosen(defined, float(at.UNDECIDED), float(at.UNDEFINED))
+    there = defined & (W[state + at.FRESH] != 0.0) & (residual <= F[I[at.THRESHOLDS] + at.THRESHOLD])
+    if any_of(there):
+        there = there & within(I, F, W, I[at.UNKEPT], I[at.UNKEPT_LIMITS], q)
+        now, defined = chosen(there, float(at.CONVERGED), now), defined & off(there)  # R2
     ends = defined & ((residual <= 0.5 * F[I[at.THRESHOLDS] + at.THRESHOLD]) | is_turned)  # R3
     if not any_of(ends):
         return now
@@ -167,6 +183,15 @@ def _waited(I: Integers, F: Floats, W: Floats, now: float, asked: bool) -> float
 
 
 @kernel
+def arrived(I: Integers, F: Floats, W: Floats, defined: bool, asked: bool) -> None:
+    """End tries that satisfy the constraints, by errors alone; the others are to have a whole turn."""
+    state = I[at.STATE]
+    now = _arrived(I, F, W, defined)
+    written_where(asked, W, state + at.NOW, now)
+    written_where(asked, W, state + at.CHEAP, W[state + at.TURNED])
+
+
+@kernel
 def gone_on(I: Integers, F: Floats, W: Floats, defined: bool, asked: bool) -> None:
     """Second part of a turn: a try ends, or its damped, saturated, capped Newton step is taken."""
     state, without_jacobian = I[at.STATE], _asks_errors_alone(I, W, asked)
@@ -190,6 +215,7 @@ def gone_on(I: Integers, F: Floats, W: Floats, defined: bool, asked: bool) -> No
         W[state + at.HOLDING] = chosen(goes, chosen(held, 1.0, 0.0), W[state + at.HOLDING])
         W[state + at.PART_LEFT] = chosen(goes, part, W[state + at.PART_LEFT])
     written_where(asked, W, state + at.NOW, now)
+    W[state + at.FRESH] = 0.0
 
 
 @kernel
@@ -238,7 +264,7 @@ def tries(I: Integers, F: Floats, W: Floats, usable: bool) -> int:
         if W[state + at.NOW] != at.TRIES_AGAIN:
             return int(W[state + at.NOW])
         row = check_sum(I, W, I[at.Q_START], 1) if row < 0 else row + I[at.SCREEN]
-        restart(I, F, W, row, W, 0, 1)
+        restart(I, F, W, row, W, 0, 1, False)
         restarted = W[state + at.TRIES]
         begun(I, F, W, True)
 
@@ -287,10 +313,11 @@ def _look_at_start(I: Integers, F: Floats, W: Floats, changed: bool, asked: bool
 
 
 @kernel
-def started(I: Integers, F: Floats, W: Floats, resumed: bool) -> bool:
+def started(I: Integers, F: Floats, W: Floats, resumed: bool, looks: bool) -> bool:
     """Look at Q_START, and have where tries begin in Q_READY; whether its rows serve the first step.
 
-    NOW is the status where it ends here. Where it is `resumed` tries begin at Q_NOW as it is.
+    NOW is the status where it ends here. Where it is `resumed` tries begin at Q_NOW as it is. Where it does not look,
+    a start that serves as first iterate is FRESH.
     """
     nq, state, ready = I[at.NQ], I[at.STATE], I[at.Q_READY]
     point = is_point(I, W, I[at.Q_START], nq)
@@ -300,6 +327,7 @@ def started(I: Integers, F: Floats, W: Floats, resumed: bool) -> bool:
     if not resumed:
         W[state + at.ITERATIONS], W[state + at.TRIES] = 0.0, 0.0
     W[state + at.BEST_TRY], W[state + at.STATUS], W[state + at.TRACED] = 0.0, float(at.STALLED), 0.0
+    W[state + at.FRESH] = 0.0
     forget(I, W, True)
     asked = point & (W[state + at.WHOSE] >= 0.0)  # a lane without a start has a copy of another one's
     ask_for(I, W, asked)
@@ -313,8 +341,14 @@ def started(I: Integers, F: Floats, W: Floats, resumed: bool) -> bool:
     written(I, W, I[at.CONSTANTS], ready)
     if resumed:
         return False
-    changed = off(same_numbers(W, I[at.Q_START], ready, nq))
-    usable = _look_at_start(I, F, W, changed, defined)
+    changed, usable = off(same_numbers(W, I[at.Q_START], ready, nq)), False
+    fresh = defined & off(changed)
+    if looks or I[at.COMPUTES] != 0 or I[at.OPTIONAL] != 0:
+        fresh = fresh & off(fresh)
+    W[state + at.FRESH] = chosen(fresh, 1.0, 0.0)
+    asked = defined & off(fresh)
+    if any_of(asked):
+        usable = _look_at_start(I, F, W, changed, asked)
     there = defined & (W[state + at.RESIDUAL] <= F[I[at.THRESHOLDS] + at.THRESHOLD])
     if any_of(there):
         there = there & contains(I, F, W, I[at.Q_START], off(outside))

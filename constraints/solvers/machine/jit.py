@@ -267,11 +267,11 @@ def _chosen(m: Any, x: Any, y: Any) -> Any:
 
 
 def _is_odd(turns: Any) -> Any:
-    return int(turns - TO_INTEGER) % 2 == 1
+    return math.isfinite(turns) and int(turns - TO_INTEGER) % 2 == 1
 
 
 def _signed(turns: Any, x: Any) -> Any:
-    return -x if int(turns - TO_INTEGER) % 4 > 1 else x
+    return -x if math.isfinite(turns) and int(turns - TO_INTEGER) % 4 > 1 else x
 
 
 def _has_same_bits(x: Any, y: Any) -> Any:

@@ -29,20 +29,22 @@ class Restarts:
     Attributes:
         table: (size, nq) configurations.
         drawn: entries of q that are read from it.
+        alike: whether no row depends on anything else of the start.
     """
 
     def __init__(self, problem: Problem, seed: int, size: int) -> None:
         space = problem.space
         self.table = random_points(problem.bounds, problem.revolute).draw(np.random.default_rng(seed), size)
-        drawn = np.zeros(space.nq, dtype=np.bool_)
+        drawn, kept = np.zeros(space.nq, dtype=np.bool_), problem.columns & ~problem.resolution.outputs
         for leaf in space.leaves():
             if leaf.space.atoms[:1] in ((("SE3", 1),), (("SE2", 1),)):
                 continue
-            if leaf.space.is_flat:
-                drawn[leaf.q] = (problem.columns & problem.free)[leaf.v]
-            else:
-                drawn[leaf.q] = (problem.columns & problem.free)[leaf.v].any()
-        self.drawn = np.flatnonzero(drawn)
+            moving = (problem.columns & problem.free)[leaf.v]
+            if not leaf.space.is_flat:
+                moving[:] = moving.any()
+            drawn[leaf.q] = moving if leaf.space.is_flat else moving.any()
+            kept[leaf.v] &= ~moving
+        self.drawn, self.alike = np.flatnonzero(drawn), not kept.any()
 
     @property
     def is_empty(self) -> bool:

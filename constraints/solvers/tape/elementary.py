@@ -1,7 +1,7 @@
 r"""Sine, cosine and arc tangent, for one number and in lanes with the same bits: within 2 units of the last place.
 
 The coefficients are those of fdlibm (Sun Microsystems, 1993: `k_sin.c`, `k_cos.c`, `s_atan.c`); so is the reduction by
-quarter turns, :math:`x - n\,\pi/2` with :math:`\pi/2` in four parts of which the first three have 33 bits, so that
+quarter turns, :math:`x - n\,\pi/2` with :math:`\pi/2` in three parts of which the first two have 33 bits, so that
 their products with n are exact. Beyond `FAR_TURNED` the C library answers, lane for lane.
 """
 
@@ -29,10 +29,9 @@ _QUARTERS = 0.6366197723675814
 _QUARTER = (
     1.57079632673412561417,
     6.07710050630396597660e-11,
-    2.02226624871116645580e-21,
-    8.47842766036889956997e-32,
+    2.02226624879595063154e-21,
 )
-(_P1, _P2, _P3, _P4) = _QUARTER
+(_P1, _P2, _P3) = _QUARTER
 _SINE = (
     -1.66666666666666324348e-01,
     8.33333333332248946124e-03,
@@ -76,34 +75,16 @@ _HALF_TURN = 3.14159265358979311600e00, 1.22464679914735317636e-16
 
 
 @kernel
-def _turned_back(x: float) -> tuple[float, float, float]:
-    """Whole quarter turns, in the last bits of a number, and the angle that is left, with what it was rounded by."""
+def _sine_and_cosine_near(x: float) -> tuple[float, float]:
+    """Up to `FAR_TURNED`: of what is left of whole quarter turns, r, and what that was rounded by."""
     turns = x * _QUARTERS + TO_INTEGER
     n = turns - TO_INTEGER
-    a = x - n * _P1
-    w = n * _P2
-    b = a - w
-    low = (a - b) - w
-    w = n * _P3
-    c = b - w
-    low = ((b - c) - w) + (low - n * _P4)
-    rest = c + low
-    return turns, rest, (c - rest) + low
-
-
-@kernel
-def _sine_and_cosine_near(x: float) -> tuple[float, float]:
-    """Up to `FAR_TURNED`."""
-    turns, r, low = _turned_back(x)
-    z = r * r
-    w = z * z
-    v = z * r
-    p = _S2 + z * (_S3 + z * _S4) + z * w * (_S5 + z * _S6)
-    s = r - ((z * (0.5 * low - v * p) - low) - v * _S1)
-    p = z * (_C1 + z * (_C2 + z * _C3)) + w * w * (_C4 + z * (_C5 + z * _C6))
-    half = 0.5 * z
-    most = 1.0 - half
-    c = most + (((1.0 - most) - half) + (z * p - r * low))
+    a = x - n * _P1  # exact; so is r where it is below 2^-13
+    r = a - n * _P2
+    low = ((a - r) - n * _P2) - n * _P3
+    z, w = r * r, 2.0 * low * r + r * r  # w is the square of r + low, which polynomials need not wait for
+    s = r + (w * r * (_S1 + z * (_S2 + z * (_S3 + z * (_S4 + z * (_S5 + z * _S6))))) + low)
+    c = 1.0 - w * (0.5 - z * (_C1 + z * (_C2 + z * (_C3 + z * (_C4 + z * (_C5 + z * _C6))))))
     across = is_odd(turns)
     return signed(turns, chosen(across, c, s)), signed(turns + 1.0, chosen(across, s, c))
 
@@ -112,7 +93,7 @@ def _sine_and_cosine_near(x: float) -> tuple[float, float]:
 def sine_and_cosine(x: float) -> tuple[float, float]:
     """Of an angle [rad]; NaN where it is not finite."""
     near = abs(x) <= FAR_TURNED
-    s, c = _sine_and_cosine_near(chosen(near, x, 0.0))
+    s, c = _sine_and_cosine_near(x)
     if any_of(off(near)):
         s, c = chosen(near, s, sine_by_library(x)), chosen(near, c, cosine_by_library(x))
     return s, c

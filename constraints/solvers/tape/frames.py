@@ -31,12 +31,19 @@ def relative_pose(W: Floats, a: int, b: int, out: int) -> None:
 
 @kernel
 def frames_placed(I: Integers, F: Floats, W: Floats, r: int) -> int:
-    """Frame a, frame b, and b seen from a, one after the other: where they are. Where [A] is 0, a stands there."""
+    """Frame a, frame b, and b seen from a, one after the other: where they are.
+
+    Where [A] is 0, a stands there; where it is negative, a is the world.
+    """
     out = I[r + at.C]
-    if I[r + at.A] != 0:
+    if I[r + at.A] > 0:
         product_of_poses(W, I[r + at.A], F, I[r + at.NUMBERS], out)
     product_of_poses(W, I[r + at.B], F, I[r + at.NUMBERS] + 12, out + 12)
-    relative_pose(W, out, out + 12, out + 24)
+    if I[r + at.A] < 0:
+        for i in range(12):
+            W[out + 24 + i] = W[out + 12 + i]
+    else:
+        relative_pose(W, out, out + 12, out + 24)
     return out
 
 

@@ -49,6 +49,20 @@ def turned_product(W: Floats, M: int, F: Floats, N: int, c: float, s: float, out
 
 
 @kernel
+def _linked_product(W: Floats, M: int, F: Floats, N: int, c: float, s: float, out: int) -> None:
+    r"""W[out] = W[M] T R_x(a) R_z: a translation and a turn about x, constants, then one by the angle of c and s.
+
+    At [N] in F: cos a, sin a, the translation; then cosine and sine by which c and s were turned already.
+    """
+    ca, sa, p, q, r = F[N], F[N + 1], F[N + 2], F[N + 3], F[N + 4]
+    for i in range(3):
+        u, v, w = W[M + 3 * i], W[M + 3 * i + 1], W[M + 3 * i + 2]
+        y = ca * v + sa * w
+        W[out + 3 * i], W[out + 3 * i + 1], W[out + 3 * i + 2] = c * u + s * y, c * y - s * u, ca * w - sa * v
+        W[out + 9 + i] = W[M + 9 + i] + u * p + v * q + w * r
+
+
+@kernel
 def product_of_poses(W: Floats, M: int, F: Floats, N: int, out: int) -> None:
     """W[out] = W[M] F[N], poses of 12 numbers."""
     a, b, x, d, e, y, g, h, z = F[N], F[N + 1], F[N + 2], F[N + 3], F[N + 4], F[N + 5], F[N + 6], F[N + 7], F[N + 8]
@@ -166,6 +180,20 @@ def _ellipsoid(I: Integers, F: Floats, W: Floats, M: int, q: int, radii: int, co
     _turn(W, M, cw, sw)
 
 
+@kernel
+def _write_sines(I: Integers, F: Floats, W: Floats, joints: int, q: int) -> None:
+    """Write sine and cosine of each hinge where its pose will be: they do not wait for each other, as poses do."""
+    for n in range(I[joints]):
+        j = joints + 1 + at.JOINT_SIZE * n
+        kind, x, M, N = I[j + at.JOINT_KIND], q + I[j + at.ENTRY], I[j + at.PLACED], I[j + at.CONSTANT]
+        if kind > at.CONTINUOUS and kind < at.LINK:
+            continue
+        s, c = sine_and_cosine(W[x]) if kind == at.REVOLUTE or kind == at.LINK else (W[x + 1], W[x])
+        if kind >= at.LINK:
+            s, c = F[N + 5] * s + F[N + 6] * c, F[N + 5] * c - F[N + 6] * s
+        W[M], W[M + 1] = s, c
+
+
 @shared
 def place(I: Integers, F: Floats, W: Floats, joints: int, q: int, jacobian: int) -> None:
     r"""Place joints, parents before children: :math:`{}^oM_j = {}^oM_{parent}\, {}^{parent}M_j\, M(q_j)`.
@@ -175,12 +203,15 @@ def place(I: Integers, F: Floats, W: Floats, joints: int, q: int, jacobian: int)
         q: where the configuration is.
         jacobian: whether the twists of their dofs are wanted.
     """
+    _write_sines(I, F, W, joints, q)
     for n in range(I[joints]):
         j = joints + 1 + at.JOINT_SIZE * n
-        kind, x, M = I[j + at.JOINT_KIND], q + I[j + at.ENTRY], I[j + at.PLACED]
-        if kind == at.REVOLUTE or kind == at.CONTINUOUS:
-            s, c = sine_and_cosine(W[x]) if kind == at.REVOLUTE else (W[x + 1], W[x])
-            turned_product(W, I[j + at.PARENT], F, I[j + at.CONSTANT], c, s, M)
+        kind, x, M, N = I[j + at.JOINT_KIND], q + I[j + at.ENTRY], I[j + at.PLACED], I[j + at.CONSTANT]
+        if kind <= at.CONTINUOUS or kind >= at.LINK:
+            if kind >= at.LINK:
+                _linked_product(W, I[j + at.PARENT], F, N, W[M + 1], W[M], M)
+            else:
+                turned_product(W, I[j + at.PARENT], F, N, W[M + 1], W[M], M)
             if jacobian != 0:
                 _angular(I, W, M, 2, I[j + at.JOINT_COLUMNS], I[at.TWISTS])
             continue
