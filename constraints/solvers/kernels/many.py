@@ -88,8 +88,14 @@ def _moved_over(I: Integers, a: Floats, k: int, b: Floats, l: int, width: int, p
 def _enters(I: Integers, a: Floats, k: int, b: Floats, l: int, width: int, sides: bool) -> None:
     """Have the projection that lane k has begun in lane l of another memory."""
     nq, levels, mandatory = I[at.NQ], I[at.LEVELS], max(I[at.MANDATORY], 1)
-    for q in (at.Q_START, at.Q_READY, at.Q_NOW, at.Q_BEST):
-        _moved_over(I, a, k, b, l, width, I[q], nq)
+    if a[(I[at.STATE] + at.FRESH) * width + k] != 0.0:  # all of these are the start
+        for i in range(nq):
+            x = a[(I[at.Q_START] + i) * width + k]
+            b[(I[at.Q_START] + i) * width + l], b[(I[at.Q_READY] + i) * width + l] = x, x
+            b[(I[at.Q_NOW] + i) * width + l], b[(I[at.Q_BEST] + i) * width + l] = x, x
+    else:
+        for q in (at.Q_START, at.Q_READY, at.Q_NOW, at.Q_BEST):
+            _moved_over(I, a, k, b, l, width, I[q], nq)
     for score in (at.SCORE_BEST, at.SCORE_REFERENCE):
         _moved_over(I, a, k, b, l, width, I[score], mandatory)
     for cap in (at.CAPS, at.RESIDUALS, at.RESIDUALS_BEFORE):
@@ -202,8 +208,9 @@ def _ended(
     else:
         _written_down(I, numbers, l, width, row, now, ends, figures)
     numbers[(state + at.WHOSE) * width + l] = -1.0
-    for i in range(I[at.NQ]):  # nobody's, and finite
-        numbers[(I[at.Q_NOW] + i) * width + l] = numbers[(I[at.Q_READY] + i) * width + l]
+    if now != at.CONVERGED:  # nobody's, and finite
+        for i in range(I[at.NQ]):
+            numbers[(I[at.Q_NOW] + i) * width + l] = numbers[(I[at.Q_READY] + i) * width + l]
     return True
 
 

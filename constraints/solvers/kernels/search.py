@@ -29,12 +29,11 @@ CHEAP_RESIDUAL, CHEAP_STEP2 = 1e-2, 0.1**2
 @kernel
 def check_sum(I: Integers, numbers: Floats, first: int, stride: int) -> int:
     """CRC-32 of the bytes of a start, whose numbers are a stride apart."""
-    bits, crc = as_bits(numbers), 0xFFFFFFFF
-    for i in range(I[at.NQ]):
-        word = bits[first + i * stride]
-        for _ in range(8):
-            crc = I[I[at.CRC] + ((crc ^ word) & 0xFF)] ^ (crc >> 8)
-            word >>= 8
+    bits, crc, table = as_bits(numbers), 0xFFFFFFFF, I[at.CRC]
+    for i in range(2 * I[at.NQ]):
+        crc ^= (bits[first + (i >> 1) * stride] >> (32 * (i & 1))) & 0xFFFFFFFF
+        a, b = I[table + 768 + (crc & 0xFF)], I[table + 512 + ((crc >> 8) & 0xFF)]
+        crc = a ^ b ^ I[table + 256 + ((crc >> 16) & 0xFF)] ^ I[table + (crc >> 24)]
     return crc ^ 0xFFFFFFFF
 
 
