@@ -46,8 +46,9 @@ ROWS_A_TASK = 128
 FIRST_ROWS, DOFS = 16, 200
 """The first call of a batch has that many rows, fewer where they have more dofs together than that."""
 CALL = 0.05
-"""Time of a call of a batch [s], between which Ctrl-C is seen: one has four times the rows of the one before, as long
-as that took less than a quarter."""
+"""Time of a call of a batch [s], between which Ctrl-C is seen: one has as many rows as should take half of it."""
+GROWTH = 0.5, 32.0
+"""A call has at least and at most so many times the rows of the one before, which may have been easy ones."""
 LANE_MEMORIES = 3
 """Memories in lanes that a worker has: of projections on their way, of starts, and of what restarts draw."""
 
@@ -320,7 +321,8 @@ class _Rows(SharedRows):
             sides = whole[some] if len(whole) > 1 else whole
             self._program.project_shared(workspace, turn, starts[some], sides, ends[some], figures[some])
             self._done, spent = some.stop, perf_counter() - began
-            size = size * 4 if spent < 0.25 * CALL else max(1, size // 2) if spent > CALL else size
+            growth = min(max(0.5 * CALL / spent, GROWTH[0]), GROWTH[1]) if spent > 0.0 else GROWTH[1]
+            size = max(1, int(growth * size))
 
     def interrupted(self) -> RowsInterrupted:
         """The rows that were done when Ctrl-C came."""

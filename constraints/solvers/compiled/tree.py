@@ -16,7 +16,7 @@ from ..machine import layout
 if TYPE_CHECKING:
     from .packing import Argument, Packer
 
-ROUNDING = 4.0 * 2.0**-52
+ROUNDING_OF_A_TURN = 4.0 * 2.0**-52
 """Numbers of a rotation below it are zero."""
 _AXES = {"X": (1.0, 0.0, 0.0), "Y": (0.0, 1.0, 0.0), "Z": (0.0, 0.0, 1.0)}
 _ALONG_Z = {
@@ -194,9 +194,9 @@ def _turn_for(part: _TreePart, offset: Any, onto: _TreePart) -> Any:
 def _unit(x: float, y: float) -> list[float]:
     """Cosine and sine of the angle of (x, y), of 0 at the origin; those of quarter turns exactly: zeros remain zero."""
     length = float(np.hypot(x, y))
-    if length < ROUNDING:
+    if length < ROUNDING_OF_A_TURN:
         return [1.0, 0.0]
-    return [0.0 if abs(part) < ROUNDING * length else float(part) / length for part in (x, y)]
+    return [0.0 if abs(part) < ROUNDING_OF_A_TURN * length else float(part) / length for part in (x, y)]
 
 
 def _revolute(axis: Any) -> _TreePart:
