@@ -74,9 +74,8 @@ def robot_of(joint: Any, placement: Any, beside: bool = False) -> Robot:
     model: Any = pin.Model()
     parent = model.addJoint(0, joint, placement, "first")
     if beside:
-        model.appendBodyToJoint(
-            model.addJoint(parent, pin.JointModelRX(), TURNED, "beside"), pin.Inertia.FromBox(1.5, 0.3, 0.1, 0.2), TURNED
-        )
+        hinge = model.addJoint(parent, pin.JointModelRX(), TURNED, "beside")
+        model.appendBodyToJoint(hinge, pin.Inertia.FromBox(1.5, 0.3, 0.1, 0.2), TURNED)
     joints = [parent]
     for name, one in (("between", pin.JointModelRY()), ("second", joint)):
         joints.append(model.addJoint(joints[-1], one, placement, name))

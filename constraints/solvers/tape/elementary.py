@@ -116,13 +116,18 @@ def _arc_of_ratio(a: float, b: float) -> float:
 
 
 @kernel
+def arc_of(a: float, b: float) -> float:
+    """Angle [rad] of (b, a), neither of which is negative; 0 at the origin."""
+    steep = a > b
+    less, more = chosen(steep, b, a), chosen(steep, a, b)
+    arc = _arc_of_ratio(less, chosen(more == 0.0, 1.0, more))
+    return chosen(steep, _RIGHT - (arc - _RIGHT_LOW), arc)
+
+
+@kernel
 def arc_tangent(y: float, x: float) -> float:
     """Angle [rad] of (x, y), in [-pi, pi], with the sign of y, be it that of a zero; 0 at the origin."""
-    ay, ax = abs(y), abs(x)
-    steep = ay > ax
-    a, b = chosen(steep, ax, ay), chosen(steep, ay, ax)
-    arc = _arc_of_ratio(a, chosen(b == 0.0, 1.0, b))
-    arc = chosen(steep, _RIGHT - (arc - _RIGHT_LOW), arc)
+    arc = arc_of(abs(y), abs(x))
     arc = chosen(x < 0.0, _FLAT - (arc - _FLAT_LOW), arc)
     return chosen((y < 0.0) | has_same_bits(y, -0.0), -arc, arc)
 

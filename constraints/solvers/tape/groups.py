@@ -17,7 +17,7 @@ from liegroups.formulas.series import TINY_SQUARE
 from ..machine import layout as at
 from ..machine.jit import Floats, Integers, any_of, chosen, kernel, off
 from .coefficients import exp_third, half_cot, half_sinc, log_coefficient, log_coefficient_by, log_coefficient_slope
-from .elementary import arc_tangent, sine_and_cosine
+from .elementary import arc_of, arc_tangent, sine_and_cosine
 
 quaternion_product = kernel(maps.quaternion_product)
 rotate = kernel(maps.rotate)
@@ -35,9 +35,11 @@ def turn_of(x: float, y: float, z: float, w: float) -> tuple[float, float, float
     small = n2 < TINY_SQUARE * w2
     s = (2.0 - n2 / chosen(small, w2, 1.0) * (2 / 3)) / chosen(small, w, 1.0)
     if any_of(off(small)):
-        opposite = (w < 0.0) | ((w == 0.0) & ((x < 0.0) | ((x == 0.0) & ((y < 0.0) | ((y == 0.0) & (z < 0.0))))))
+        opposite = w < 0.0
+        if any_of(w == 0.0):
+            opposite = opposite | (w == 0.0) & ((x < 0.0) | (x == 0.0) & ((y < 0.0) | (y == 0.0) & (z < 0.0)))
         n = sqrt(n2)
-        arc = 2.0 * arc_tangent(n, abs(w)) / chosen(n == 0.0, 1.0, n)
+        arc = 2.0 * arc_of(n, abs(w)) / chosen(n == 0.0, 1.0, n)
         s = chosen(small, s, chosen(opposite, -arc, arc))
     return s * x, s * y, s * z, 0.5 * (s * w)
 
@@ -47,9 +49,11 @@ def quaternion_of(W: Floats, R: int) -> tuple[float, float, float, float]:
     """Unit quaternion of a rotation matrix, from the largest of its four numbers."""
     a, b, c = W[R], W[R + 4], W[R + 8]
     trace = a + b + c
-    by_w, by_x, by_y = trace > 0.0, (a >= b) & (a >= c), b >= c
-    other = chosen(by_x, 1.0 + a - b - c, chosen(by_y, 1.0 + b - a - c, 1.0 + c - a - b))
-    length = sqrt(chosen(by_w, 1.0 + trace, other))
+    by_w, by_x, by_y, square = trace > 0.0, (a >= b) & (a >= c), b >= c, 1.0 + trace
+    if any_of(off(by_w)):
+        other = chosen(by_x, 1.0 + a - b - c, chosen(by_y, 1.0 + b - a - c, 1.0 + c - a - b))
+        square = chosen(by_w, square, other)
+    length = sqrt(square)
     most, s = 0.5 * length, 0.5 / length
     x, y, z = s * (W[R + 7] - W[R + 5]), s * (W[R + 2] - W[R + 6]), s * (W[R + 3] - W[R + 1])
     if not any_of(off(by_w)):
