@@ -120,7 +120,7 @@ def _written_down(
 
 
 @kernel
-def _looked_ahead(
+def _made_ready(
     I: Integers,
     F: Floats,
     V: Floats,
@@ -132,9 +132,9 @@ def _looked_ahead(
     figures: Matrix,
     looks: bool,
 ) -> int:
-    """Look at starts from a row on, as many as there are lanes: those that end here are written down, the others wait.
+    """Make starts ready from a row on, as many as there are lanes: such as end here are written down, the others wait.
 
-    Which lanes these are, as bits.
+    Which lanes these are, as bits. Where it does not look, starts that serve as first iterates all wait (`started`).
     """
     numbers, width, waiting, last = one_by_one(V), count_of(V), 0, end - 1
     for k in range(width):
@@ -163,8 +163,8 @@ def _looked_ahead(
 def _turn(I: Integers, F: Floats, L: Floats, asked: bool) -> tuple[bool, bool]:
     """A turn of who is asked; or, where enough of them are likely to end, errors alone of these.
 
-    Who is to be begun anew by itself: its start was not looked at, and has no Jacobian, or no value. And whether a
-    start is a solution.
+    Who is to be begun anew by itself: its start was not looked at, and has no Jacobian, but perhaps a value. And
+    whether a start is a solution.
     """
     state, part = I[at.STATE], PART if I[I[at.LEVEL_TABLE] + at.ROWS] <= MANY_ROWS else PART_OF_MANY_ROWS
     near, fresh = asked & (L[state + at.CHEAP] != 0.0), asked & (L[state + at.FRESH] != 0.0)
@@ -173,7 +173,10 @@ def _turn(I: Integers, F: Floats, L: Floats, asked: bool) -> tuple[bool, bool]:
         return near & off(near), False
     defined = evaluated(I, F, L, False, asked)
     gone_on(I, F, L, defined, asked)
-    return fresh & off(defined), any_of(fresh & (L[state + at.NOW] == at.CONVERGED))
+    alone = fresh & off(defined)
+    if I[at.CALLS] == 0:  # whoever has a value has a Jacobian
+        alone = alone & off(alone)
+    return alone, any_of(fresh & (L[state + at.NOW] == at.CONVERGED))
 
 
 @kernel
@@ -282,7 +285,7 @@ def project_in_lanes(
                 if first >= end:
                     break
                 count = min(width, end - first)
-                waiting = _looked_ahead(I, F, V, first, end, starts, sides, ends, figures, looks)
+                waiting = _made_ready(I, F, V, first, end, starts, sides, ends, figures, looks)
                 looks = _count(waiting) < count
                 first += count
                 if stopped(I, V):
