@@ -9,46 +9,6 @@ from .groups import rotation_matrix
 
 
 @kernel
-def _placed(
-    W: Floats,
-    M: int,
-    out: int,
-    a: float,
-    b: float,
-    x: float,
-    d: float,
-    e: float,
-    y: float,
-    g: float,
-    h: float,
-    z: float,
-    p: float,
-    q: float,
-    r: float,
-) -> None:
-    """W[out] = W[M] times a pose of 12 numbers: the rotation by rows, then the translation."""
-    for i in range(3):
-        u, v, w = W[M + 3 * i], W[M + 3 * i + 1], W[M + 3 * i + 2]
-        W[out + 3 * i] = u * a + v * d + w * g
-        W[out + 3 * i + 1] = u * b + v * e + w * h
-        W[out + 3 * i + 2] = u * x + v * y + w * z
-        W[out + 9 + i] = W[M + 9 + i] + u * p + v * q + w * r
-
-
-@kernel
-def turned_product(W: Floats, M: int, F: Floats, N: int, c: float, s: float, out: int) -> None:
-    """W[out] = W[M] F[N] R_z, poses of 12 numbers, the last one a turn by the angle of cosine c and sine s.
-
-    F[N] R_z comes first: it does not wait for W[M]. All is read before anything is written, which might be the same
-    for all that a compiler knows.
-    """
-    a, d, g = c * F[N] + s * F[N + 1], c * F[N + 3] + s * F[N + 4], c * F[N + 6] + s * F[N + 7]
-    b, e, h = c * F[N + 1] - s * F[N], c * F[N + 4] - s * F[N + 3], c * F[N + 7] - s * F[N + 6]
-    x, y, z, p, q, r = F[N + 2], F[N + 5], F[N + 8], F[N + 9], F[N + 10], F[N + 11]
-    _placed(W, M, out, a, b, x, d, e, y, g, h, z, p, q, r)
-
-
-@kernel
 def _linked_product(W: Floats, M: int, F: Floats, N: int, c: float, s: float, out: int) -> None:
     r"""W[out] = W[M] T R_x(a) R_z: a translation and a turn about x, constants, then one by the angle of c and s.
 
@@ -64,9 +24,15 @@ def _linked_product(W: Floats, M: int, F: Floats, N: int, c: float, s: float, ou
 
 @kernel
 def product_of_poses(W: Floats, M: int, F: Floats, N: int, out: int) -> None:
-    """W[out] = W[M] F[N], poses of 12 numbers."""
+    """W[out] = W[M] F[N], poses of 12 numbers: the rotation by rows, then the translation."""
     a, b, x, d, e, y, g, h, z = F[N], F[N + 1], F[N + 2], F[N + 3], F[N + 4], F[N + 5], F[N + 6], F[N + 7], F[N + 8]
-    _placed(W, M, out, a, b, x, d, e, y, g, h, z, F[N + 9], F[N + 10], F[N + 11])
+    p, q, r = F[N + 9], F[N + 10], F[N + 11]
+    for i in range(3):
+        u, v, w = W[M + 3 * i], W[M + 3 * i + 1], W[M + 3 * i + 2]
+        W[out + 3 * i] = u * a + v * d + w * g
+        W[out + 3 * i + 1] = u * b + v * e + w * h
+        W[out + 3 * i + 2] = u * x + v * y + w * z
+        W[out + 9 + i] = W[M + 9 + i] + u * p + v * q + w * r
 
 
 @kernel
@@ -106,7 +72,9 @@ def _linear(I: Integers, W: Floats, M: int, axis: int, column: int, twists: int)
 @kernel
 def _write_twists(I: Integers, F: Floats, W: Floats, kind: int, M: int, columns: int, twists: int, pitch: int) -> None:
     """Twists of a joint's dofs that have a column: velocity of the point at the world's origin, angular velocity."""
-    if kind == at.PRISMATIC:
+    if kind <= at.CONTINUOUS:
+        _angular(I, W, M, 2, columns, twists)
+    elif kind == at.PRISMATIC:
         _linear(I, W, M, 2, columns, twists)
     elif kind == at.HELICAL:
         _angular(I, W, M, 2, columns, twists)
@@ -207,19 +175,19 @@ def place(I: Integers, F: Floats, W: Floats, joints: int, q: int, jacobian: int)
     for n in range(I[joints]):
         j = joints + 1 + at.JOINT_SIZE * n
         kind, x, M, N = I[j + at.JOINT_KIND], q + I[j + at.ENTRY], I[j + at.PLACED], I[j + at.CONSTANT]
-        if kind <= at.CONTINUOUS or kind >= at.LINK:
-            if kind >= at.LINK:
-                _linked_product(W, I[j + at.PARENT], F, N, W[M + 1], W[M], M)
-            else:
-                turned_product(W, I[j + at.PARENT], F, N, W[M + 1], W[M], M)
+        s, c = W[M], W[M + 1]
+        if kind >= at.LINK:
+            _linked_product(W, I[j + at.PARENT], F, N, c, s, M)
             if jacobian != 0:
                 _angular(I, W, M, 2, I[j + at.JOINT_COLUMNS], I[at.TWISTS])
             continue
-        product_of_poses(W, I[j + at.PARENT], F, I[j + at.CONSTANT], M)
-        if kind == at.PRISMATIC:
+        product_of_poses(W, I[j + at.PARENT], F, N, M)
+        if kind <= at.CONTINUOUS:
+            _turn(W, M, c, s)
+        elif kind == at.PRISMATIC:
             _shift(W, M, 0.0, 0.0, W[x])
         elif kind == at.HELICAL:
-            _shift(W, M, 0.0, 0.0, F[I[j + at.CONSTANT] + 12] * W[x])
+            _shift(W, M, 0.0, 0.0, F[N + 12] * W[x])
             s, c = sine_and_cosine(W[x])
             _turn(W, M, c, s)
         elif kind == at.TRANSLATION:
@@ -232,7 +200,7 @@ def place(I: Integers, F: Floats, W: Floats, joints: int, q: int, jacobian: int)
         elif kind == at.FREE:
             _shift(W, M, W[x], W[x + 1], W[x + 2])
             _rotate(W, M, x + 3)
-        else:
-            _ellipsoid(I, F, W, M, x, I[j + at.CONSTANT] + 12, I[j + at.JOINT_COLUMNS], jacobian)
+        elif kind == at.ELLIPSOID:
+            _ellipsoid(I, F, W, M, x, N + 12, I[j + at.JOINT_COLUMNS], jacobian)
         if jacobian != 0:
-            _write_twists(I, F, W, kind, M, I[j + at.JOINT_COLUMNS], I[at.TWISTS], I[j + at.CONSTANT] + 12)
+            _write_twists(I, F, W, kind, M, I[j + at.JOINT_COLUMNS], I[at.TWISTS], N + 12)
