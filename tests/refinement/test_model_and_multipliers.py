@@ -519,6 +519,26 @@ def test_a_refinement_that_goes_astray_leaves_the_solution(monkeypatch: Any, shi
     assert result.stationarity > 1e-3 > 1e-8 > (honest.stationarity or 0.0)
 
 
+def test_a_part_of_a_step_is_taken_that_gains_what_it_promises(monkeypatch: Any) -> None:
+    """Armijo's rule: the first half of a half that lowers the cost by a ten-thousandth of its own slope."""
+    restore, first, steps = Restoration.restore, list[Any](), list[np.ndarray]()
+
+    def rigged(self: Any, view: FeasibleSetAt, q: np.ndarray, *others: Any, **more: Any) -> Any:
+        if not first:
+            first.append(restore(self, view, q, *others, **more)[0])
+            return first[0], 0.0, 1
+        step = q - first[0].q
+        steps.append(step)
+        tried = np.linalg.norm(step) / np.linalg.norm(steps[0])
+        gain = (0.9 if tried > 0.3 else 1.1) * 1e-4 * float(first[0].gradient @ step)
+        return first[0]._replace(cost=first[0].cost + gain), 0.0, 1
+
+    monkeypatch.setattr(Restoration, "restore", rigged)
+    problem = Problem(Rn(2), [Implicit.zero(Affine([[1.0, 1.0]], [-1.0]))])
+    Projector(problem, Options(nearest=True)).project(np.zeros(2), near=[2.0, -0.5])
+    np.testing.assert_allclose(steps[:4], np.outer([1.0, 0.5, 0.25, 1.0], steps[0]), atol=1e-12)
+
+
 @pytest.mark.parametrize("unit", [1e-3, 1.0, 100.0])
 @pytest.mark.parametrize("seed", [0, 2, 3])
 def test_gradients_that_are_rough_end_where_nothing_is_gained(seed: int, unit: float) -> None:

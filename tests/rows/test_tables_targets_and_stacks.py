@@ -517,7 +517,7 @@ def test_what_makes_constraints_others() -> None:
 
 
 def test_where_only_one_has_a_value_they_are_others() -> None:
-    """Six random configurations at most; functions that have none anywhere are not told apart."""
+    """Six random configurations at most, two with a value; functions that have none anywhere are not told apart."""
 
     def half(bad: bool) -> Stack:
         def value(q: np.ndarray) -> Any:
@@ -530,6 +530,14 @@ def test_where_only_one_has_a_value_they_are_others() -> None:
     assert what_differs(half(False), half(True)) != ""
     assert what_differs(half(True), half(False)) != ""
     assert what_differs(half(True), half(True)) == ""
+    rng = np.random.default_rng(0)
+    draws = [Rn(2).random(rng) for _ in range(3)]
+
+    def other_at(q: np.ndarray | None) -> Stack:
+        f = Function.from_callable(lambda p: p[:1] + np.array_equal(p, q), Rn(2), Rn(1), name="f", trace=False)
+        return Stack([Implicit.equal(f, name="f")])
+
+    assert [what_differs(other_at(q), other_at(None)) != "" for q in draws] == [True, True, False]
 
 
 def test_limits_beyond_half_a_turn_are_told_unless_they_stand_for_none() -> None:
