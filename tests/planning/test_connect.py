@@ -29,8 +29,10 @@ from constraints.errors import FailedError, OptionError, SizeError, SpaceMismatc
 from constraints.models import sample_arm
 from constraints.paths import interpolate
 from constraints.planning import Connection, Limits, PlanningStatus, connect, connection
-from constraints.planning.edges import EdgeJudge
+from constraints.planning.edges import EdgeJudge, Laid
 from constraints.planning.leaf import LeafOfProblem
+from constraints.planning.limits import Clock
+from constraints.planning.trees import SearchTree
 from constraints.solvers import Options
 from liegroups import SO2, SO3, Rn
 
@@ -139,6 +141,30 @@ def test_what_is_looked_at_between_samples_is_near_them_and_one_hit_refuses_a_wa
         assert np.abs(np.diff([a, *on, b], axis=0)).max() <= 0.021
     blind = EdgeJudge(LeafOfProblem(leaf.projector, problem.rhs, None))
     assert blind.free_between(Q[:-1], Q[1:]).all()
+
+
+@pytest.mark.parametrize("first", [0, 1])
+@pytest.mark.parametrize("edge", range(5))
+def test_of_an_edge_that_fails_the_far_end_is_cut(edge: int, first: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With all behind it, seen from the root; the edge over the meeting is one of the goal. Either tree may be first."""
+
+    def laid(_: EdgeJudge, Q: np.ndarray) -> Laid:
+        assert Q[:, 0].tolist() == [0.0, 1.0, 2.0, 3.0, 4.0, 5.0]
+        return Laid(None, np.array([edge]), np.array([], dtype=np.intp))
+
+    monkeypatch.setattr(EdgeJudge, "laid", laid)
+    leaf = LeafOfProblem(Projector(ring(1.0)), ring(1.0).rhs, None)
+    search: Any = connection.LeafSearch(leaf, generator(), 99, Clock(None))
+    search._trees = trees = SearchTree(leaf, np.zeros((1, 2))), SearchTree(leaf, np.array([[5.0, 0.0]]))
+    for tree, steps in zip(trees, ([1.0, 2.0], [4.0, 3.0, 2.0]), strict=True):
+        for i, x in enumerate(steps):
+            tree.add(np.array([[x, 0.0]]), np.array([i]))
+    ends = [(tree, tree.count - 1) for tree in trees]
+    search._join(*ends[first], *ends[1 - first])
+    start, goal = ([float(q[0]) for q in tree.q[~tree["cut"]]] for tree in trees)
+    assert start == [x for x in (0.0, 1.0, 2.0) if x <= edge or edge >= 2]
+    assert goal == [x for x in (5.0, 4.0, 3.0, 2.0) if x > edge or edge < 2]
+    assert (search._found, leaf.counts.refused) == (None, 1)
 
 
 def samples_of(pickled: bytes, seed: int) -> bytes:
