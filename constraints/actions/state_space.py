@@ -127,9 +127,9 @@ class StageSpace:
         if constraint_set is not None and self.nf:
             forces = ProductSpace([Rn(s.stop - s.start) for s in constraint_set.stack.slices], constraint_set.names)
             self.space = ProductSpace([*parts, forces], _FACTORS)
-        starts = (0, nv, 2 * nv, 2 * nv + self.nu, 2 * nv + self.nu + self.nf)
+        starts = (nv, 2 * nv, 2 * nv + self.nu, 2 * nv + self.nu + self.nf)
         self._after_state = _after_state(self.space, 2 * nv)
-        self._columns = {name: range(a, b) for name, a, b in zip(_FACTORS, starts, starts[1:], strict=False)}
+        self._columns = {name: range(a, b) for name, a, b in zip(_FACTORS[1:], starts, starts[1:], strict=False)}
 
     def lift(self, function: Function) -> Function:
         """A function of q, of (q, v), of (q, v, u) or of the stage, as a function of the stage.

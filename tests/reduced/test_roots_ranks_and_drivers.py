@@ -117,13 +117,28 @@ def test_roots_of_two_masses_and_their_shapes() -> None:
     assert roots(plain(np.zeros((0, 0)), np.zeros((0, 0)), np.zeros((0, 0)))) == []
 
 
-def test_errors_of_matrices_are_bounds_of_errors_of_roots() -> None:
-    """Of s = i sqrt(k / m), by both: half of the relative errors, at least, and no more than a few times that."""
-    for dm, dk in ((0.0, 1e-4), (1e-4, 0.0), (1e-4, 1e-4)):
-        given = Vibration(*(np.array([[x]]) for x in (2.0, 0.0, 8.0, 2.0 * dm, 0.0, 8.0 * dk)))
-        (root,) = roots(given)
-        change = 0.5 * (dm + dk) * 2.0
-        assert change <= root.error <= 4.0 * change + 1e-12
+@pytest.mark.parametrize("c", [0.0, 1.0, 20.0])
+def test_errors_of_matrices_are_bounds_of_errors_of_roots(c: float) -> None:
+    """Of m s^2 + c s + k, by its slope 2 m s + c at a root: the change to first order at least; a few times it at most,
+    with m s^2 by the others. Without damping, of a pair, and where both roots are real."""
+    for dm, dc, dk in ((0.0, 0.0, 1e-4), (0.0, 1e-4, 1e-8), (1e-4, 0.0, 0.0), (1e-4, 1e-4, 1e-4)):
+        given = Vibration(*(np.array([[x]]) for x in (2.0, c, 8.0, 2.0 * dm, c * dc, 8.0 * dk)))
+        found = roots(given)
+        assert len(found) == (2 if c > 8.0 else 1)
+        for root in found:
+            s = abs(root.value)
+            slope, others = abs(4.0 * root.value + c), s * c * dc + 8.0 * dk
+            least, most = (2.0 * s**2 * dm + others) / slope, ((s * c + 8.0) * dm + others) / slope
+            assert least <= root.error <= 4.0 * most + 1e-12
+
+
+@pytest.mark.parametrize("dk", [0.0, 1e-8, 1e-4])
+def test_a_double_root_moves_by_the_square_root(dk: float) -> None:
+    """2 s^2 + 8 s + 8 (1 +- dk) has -2 +- 2 sqrt(-+dk); of rounding alone too."""
+    found = roots(Vibration(*(np.array([[x]]) for x in (2.0, 8.0, 8.0, 0.0, 0.0, 8.0 * dk))))
+    for root in found:
+        assert max(2.0 * np.sqrt(dk), abs(root.value + 2.0)) <= root.error <= 16.0 * np.sqrt(dk) + 1e-6
+    assert found
 
 
 # Ranks on a way.

@@ -24,14 +24,16 @@ class Extrapolation:
         power: p, the first power of h.
 
     Attributes:
-        best: the limit so far (n,).
+        best: the limit so far (n,); there from the first value on, as `error` is.
         error: estimate of its error (n,); infinite before the second value.
     """
+
+    best: Vector
+    error: Vector
 
     def __init__(self, power: int) -> None:
         self._power = power
         self._row: list[Vector] = []
-        self.best, self.error = np.zeros(0), np.zeros(0)
 
     def add(self, a: Vector, noise: float) -> bool:
         """Take the value of the next step, half of the last one.
