@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import fifty_digits as digits
@@ -199,6 +200,18 @@ def sampled(f: Function, box: TangentBox, e: Enclosure, rng: np.random.Generator
     near, outside = nearest(f, box, e, rng, count)
     outside += sum(outside_in_digits(f, box, e, one.v, one.column) for one in near[:judged])
     return Found(count, len(near), outside, min(len(near), judged))
+
+
+def all_inside(functions: Iterable[Function], rng: np.random.Generator) -> int:
+    """Assert that no sample of a box of each function is outside of its enclosure; how many functions have one."""
+    count = 0
+    for f in functions:
+        box = box_of(f, rng, -6.0, 0.0)
+        found = enclosed(f, box)
+        if found is not None:
+            assert sampled(f, box, found, rng, 20, judged=0).outside == 0, f.name
+            count += 1
+    return count
 
 
 def nearest(f: Function, box: TangentBox, e: Enclosure, rng: np.random.Generator, count: int) -> tuple[list[Near], int]:

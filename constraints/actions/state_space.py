@@ -127,7 +127,7 @@ class StageSpace:
         if constraint_set is not None and self.nf:
             forces = ProductSpace([Rn(s.stop - s.start) for s in constraint_set.stack.slices], constraint_set.names)
             self.space = ProductSpace([*parts, forces], _FACTORS)
-        starts = (nv, 2 * nv, 2 * nv + self.nu, 2 * nv + self.nu + self.nf)
+        starts = (nv, 2 * nv, 2 * nv + self.nu, self.space.nv)
         self._after_state = _after_state(self.space, 2 * nv)
         self._columns = {name: range(a, b) for name, a, b in zip(_FACTORS[1:], starts, starts[1:], strict=False)}
 

@@ -6,6 +6,7 @@ import functools
 import pickle
 from typing import Any
 
+import enclosure_cases as cases
 import mpmath
 import numpy as np
 import pinocchio as pin
@@ -14,7 +15,8 @@ from each_choice import draws
 from samples import placement, two_arms_frames
 
 from constraints import Frame, Robot
-from constraints.errors import NotNormalizedError, OptionError, SizeError, WrongObjectError
+from constraints.errors import NotNormalizedError, OptionError, SizeError, UndefinedError, WrongObjectError
+from constraints.functions import TangentBox
 from constraints.loops import Closure, Hinge, HingeError, HingeKind
 from constraints.loops.hinges.hinge import HingeTypeError
 from constraints.loops.hinges.hinge_fit import fitted, hinge_rows, rate_matrix
@@ -324,3 +326,29 @@ def test_a_pose_of_a_custom_hinge_is_closed_wherever_it_is(name: str, count: int
         assert np.abs(error).max() < 1e-10
         found = hinge.placement(fitted(hinge, pose, np.zeros(6), np.zeros(6)).coordinates)
         np.testing.assert_allclose(found.homogeneous, pose.homogeneous, atol=1e-10)
+
+
+@draws(2, 20)
+def test_nothing_is_outside_of_boxes_of_rows(count: int) -> None:
+    """Of each form, by samples of values and Jacobians: `tests/functions/test_enclosures.py` has the law."""
+    rows = list(cases.closures().values())
+    assert cases.all_inside(rows * count, np.random.default_rng(0)) > 0.7 * count * len(rows)
+
+
+def test_several_boxes_of_a_screw_have_their_own_turns_each() -> None:
+    """Whole turns away the rows are closed; where half a turn from the advance is in a box, it has no value."""
+    hinge, rng = Hinge.helical([0.0, 0.6, 0.8], 0.3), np.random.default_rng(0)
+    f: Any = closure_of(hinge).function
+    closed = [hinge.placement(np.array([turned])) for turned in (0.3, 9.0, -20.0)]
+    boxes = TangentBox(f.inputs, [body_at(pose) for pose in closed], 1e-3)
+    found = cases.enclosed_together(f, boxes)
+    assert len(found) == 3
+    for box, e in found:
+        np.testing.assert_allclose(e.value, 0.0, atol=1e-12)
+        assert cases.sampled(f, box, e, rng, 20, judged=0).outside == 0
+    off, sizes = (0.0, 0.49, -0.49, -0.4997), (1e-3, 1e-3, 1e-2, 1e-6)
+    axis = hinge.subhinges[0].axis
+    apart = [body_at(closed[1] * pin.SE3(np.eye(3), 0.3 * part * axis)) for part in off]
+    with pytest.raises(UndefinedError, match="half a turn from its advance") as refused:
+        f.enclosed(TangentBox(f.inputs, apart, np.outer(sizes, np.ones(6))))
+    assert np.asarray(refused.value.where).tolist() == [False, False, True, True]
