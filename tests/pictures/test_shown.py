@@ -16,10 +16,15 @@ import pytest
 from matplotlib.animation import FuncAnimation
 from PIL import Image
 
+from constraints import rigid_transform
+from constraints.dynamics import PointSpring
 from constraints.errors import FileError, OptionError, SizeError, WrongObjectError
+from constraints.loops import assemble_position
 from constraints.models import Mechanism, mechanisms, sample_arm
 from constraints.pictures import animate, plot_configurations
+from constraints.pictures.assemblies import FRAME_TIME
 from constraints.pictures.figures import new_figure
+from constraints.reduced import equilibrium
 
 ARM = sample_arm()
 HOME = ARM.reference("home")
@@ -114,6 +119,34 @@ def test_a_notebook_shows_an_animation_and_not_its_figure(linkage: Mechanism, mo
     animation: Any = linkage.animate([linkage.posture("closed")] * 2)
     assert plt.get_fignums() == []
     assert "<img" in animation._repr_html_()
+
+
+def test_iterates_and_modes_have_a_window_where_they_are_not_written(linkage: Mechanism, tmp_path: Path) -> None:
+    """Spectrum, table and shapes of modes lie beside each other; the table fills the width, a shape 9 square inches."""
+    q = linkage.posture("closed")
+    assembly = assemble_position(linkage.constraint_set(), q + 0.05)
+    spring = PointSpring(linkage.robot, "crank_end", rigid_transform([0.2, 0.55, 0.0]), 120.0, length=0.2)
+    modes = equilibrium(linkage.minimal_coordinates(q), q, external=[spring]).or_raise().modes()
+    assembly.plot_iterates(tmp_path / "way.gif")
+    with Image.open(tmp_path / "way.gif") as picture:
+        assert picture.info["duration"] == 1000.0 * FRAME_TIME
+    modes.plot(tmp_path / "modes.png")
+    assert plt.get_fignums() == []
+    figures = [assembly.plot_iterates(), modes.plot()]
+    assert plt.get_fignums() == [figure.number for figure in figures]
+    figure = figures[1]
+    figure.draw_without_rendering()
+    inches = figure.dpi_scale_trans.inverted()
+    shape, spectrum = (axes.get_tightbbox().transformed(inches) for axes in figure.axes)
+    table = next(text for text in figure.texts if "damping ratio" in text.get_text()).get_window_extent()
+    table, (width, height) = table.transformed(inches), figure.get_size_inches()
+    assert 0.0 < shape.y1 < min(spectrum.y0, table.y0) < shape.y1 + 1.0
+    assert 0.0 < spectrum.x0 < spectrum.x1 < table.x0 < table.x1 < width < 1.2 * table.x1
+    assert height - 0.3 < spectrum.y1 < height
+    assert table.y1 == pytest.approx(spectrum.y1)
+    for figure in figures:
+        place, (width, height) = figure.axes[0].get_position(), figure.get_size_inches()
+        assert place.width * width * place.height * height == pytest.approx(9.0)
 
 
 def test_an_animation_lives_as_long_as_its_figure(linkage: Mechanism) -> None:
