@@ -264,6 +264,18 @@ def test_many_configurations_are_proved_as_each_of_them(seed: int) -> None:
             assert found.R > 0.99 * alone.R
 
 
+def test_of_many_on_boxes_half_as_large_again_is_not_proved() -> None:
+    """Of rows that are not sampled: sizes are tried until the next one would not be much larger."""
+    robot, rng = arm().with_bounds({}), np.random.default_rng(0)
+    tool = Position(robot, "tool")
+    problem = Problem(robot, [Implicit.equal(norm(tool)), Implicit.equal(tool[0] * tool[1])])
+    Q = np.array([robot.random(rng) for _ in range(8)])
+    sides = [problem.rhs_from(q) for q in Q]
+    for found, q, side in zip(certify_batch(problem, Q, sides), Q, sides, strict=True):
+        assert certify(problem, q, side, radius=found.R).success
+        assert not certify(problem, q, side, radius=1.5 * found.R).success
+
+
 def test_what_is_special_among_many_is_looked_at_alone() -> None:
     """On the line x + y = 1: at a bound, an inequality is missed, the point is off by far; the last is plain."""
     x = Identity(Rn(2))
