@@ -117,6 +117,21 @@ def test_springs_about_pivots_and_links_are_drawn_and_other_forces_are_not() -> 
         axes_of(forces=["spring"])
 
 
+def test_a_spring_about_a_pivot_winds_outwards_and_its_damper_lies_around_it() -> None:
+    """The spring ends above the pivot; the damper is an arc below it, with a stroke across each end."""
+    spiral, (ring, *strokes) = symbols.spiral(), symbols.arc()
+    radii = np.linalg.norm(spiral, axis=1)
+    assert (np.diff(radii) > 0.0).all()
+    assert_allclose(spiral[[0, -1]], [[radii[0], 0.0], [0.0, radii[-1]]], atol=1e-12)
+    assert_allclose(np.linalg.norm(ring, axis=1), np.linalg.norm(ring[0]))
+    assert radii[-1] < np.linalg.norm(ring[0]) < 2.0 * radii[-1]
+    assert (ring[:, 1] < 0.0).all()
+    assert_allclose(ring, ring[::-1] * [-1.0, 1.0], atol=1e-12)
+    for stroke, end in zip(strokes, (ring[0], ring[-1]), strict=True):
+        assert_allclose(stroke.mean(axis=0), end)
+        assert_allclose(np.cross([*(stroke[1] - stroke[0]), 0.0], [*end, 0.0]), 0.0, atol=1e-12)
+
+
 @pytest.mark.parametrize("along", [(1.0, 0.0), (0.0, 1.0), (0.6, 0.8), (0.6, -0.8)])
 def test_a_guide_is_below_what_slides_or_left_of_it(along: tuple[float, float]) -> None:
     """Whichever way it slides."""

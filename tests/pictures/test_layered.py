@@ -34,7 +34,7 @@ def test_boxes_stand_as_near_to_their_neighbours_as_they_can() -> None:
 
 
 def test_lines_that_need_not_cross_do_not() -> None:
-    """A ladder whose second column is given upside down, and a tree whose leaves are mixed."""
+    """A ladder whose second column is given upside down, and a tree whose leaves are mixed, on either side of it."""
     columns = {f"{side}{i}": int(side == "b") for side in "ab" for i in range(6)}
     lines = [(f"a{i}", f"b{5 - i}") for i in range(6)]
     y = heights(columns, lines, dict.fromkeys(columns, 1.0))
@@ -42,7 +42,19 @@ def test_lines_that_need_not_cross_do_not() -> None:
     assert all(abs(y[a] - y[b]) < 1e-9 for a, b in lines)
     tree = {"root": 0, "l": 1, "r": 1} | {f"{i}": 2 for i in range(6)}
     branches = [("root", "l"), ("root", "r"), *((("l", "r")[i % 2], f"{i}") for i in range(6))]
-    assert crossings(tree, branches, heights(tree, branches, dict.fromkeys(tree, 1.0))) == 0
+    for way in (tree, {name: 2 - column for name, column in tree.items()}):
+        assert crossings(way, branches, heights(way, branches, dict.fromkeys(way, 1.0))) == 0
+
+
+def test_without_need_the_order_is_the_given_one() -> None:
+    """Without lines boxes of a column stand on each other, around one height; without crossings none changes places."""
+    columns, sizes = {"d": 0, "c": 1, "b": 1, "a": 2, "e": 2, "f": 1}, [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]
+    y = heights(columns, [], dict(zip(columns, sizes, strict=True)))
+    middle = (2.0 + 6.5) / 2.0
+    assert y == pytest.approx({"d": middle, "c": middle - 9.5 / 3.0, "b": middle - 2.0 / 3.0, "f": middle + 11.5 / 3.0,
+                               "a": 2.0, "e": 6.5})  # fmt: skip
+    y = heights({"x": 0, "b": 1, "a": 1}, [("x", "b")], {"x": 9.0, "b": 1.0, "a": 1.0})
+    assert y["b"] < y["a"]
 
 
 @pytest.mark.parametrize("seed", range(5))
