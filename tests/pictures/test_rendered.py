@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from constraints.errors import ConstraintError, OptionError, UnknownNameError
+from constraints.errors import ConstraintError, OptionError, UnknownNameError, WrongObjectError
 from constraints.models import mechanisms, sample_arm
 from constraints.pictures import PhotoOptions, render
-from constraints.pictures.browser import camera
+from constraints.pictures.browser import camera, rendered
 from constraints.pictures.browser.stage import FIELD
 
 pytest.importorskip("viser")
@@ -63,6 +63,8 @@ def test_without_a_browser_sticks_are_drawn_and_the_log_says_why(
 def test_bad_arguments_are_refused_before_a_page_is_made() -> None:
     with pytest.raises(UnknownNameError, match="view"):
         render(ARM, view="xyz")
+    with pytest.raises(WrongObjectError, match="view"):
+        render(ARM, view=(30.0,))
     with pytest.raises(OptionError, match="seconds of a picture"):
         render(ARM, photo=PhotoOptions(seconds=0.0))
     for width in (1, 15, 4097):
@@ -72,6 +74,27 @@ def test_bad_arguments_are_refused_before_a_page_is_made() -> None:
         with pytest.raises(ConstraintError, match="count of pictures"):
             render(ARM, count=count)
     assert [PhotoOptions(width=width).width for width in (16, 4096)] == [16, 4096]
+
+
+@pytest.mark.parametrize(
+    ("view", "look"),
+    [("xy", [0.0, 0.0, 1.0]), ("xz", [0.0, -1.0, 0.0]), ("yz", [1.0, 0.0, 0.0]),
+     ((30.0, 135.0), [-math.sqrt(0.375), math.sqrt(0.375), 0.5])],
+)  # fmt: skip
+def test_a_view_is_where_the_camera_stands(
+    view: Any, look: list[float], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In front of a plane, its two axes to the right and up; else by elevation and azimuth."""
+    shots = list[camera.Shot]()
+
+    def photographs(_: object, shot: camera.Shot, *__: object) -> None:
+        shots.append(shot)
+        raise camera.NoCameraError("none")
+
+    monkeypatch.setattr(rendered, "photographs", photographs)
+    render(ARM, HOME, tmp_path / "arm.png", view=view)
+    w, x, y, z = shots[0].wxyz
+    assert [2 * (x * z + w * y), 2 * (y * z - w * x), 1 - 2 * (x * x + y * y)] == pytest.approx([-c for c in look])
 
 
 # With something that stands in for a browser: what it is asked, and what is made of its pictures.

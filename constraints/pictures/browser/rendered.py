@@ -6,22 +6,21 @@ import logging
 import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from math import cos, radians, sin
 from typing import Any, final
 
 import numpy as np
 
 from liegroups.arguments import expect, finite_number
-from liegroups.arrays import Matrix, Vector
+from liegroups.arrays import Matrix
 
-from ...errors import MissingExtraError, OptionError, UnknownNameError
+from ...errors import MissingExtraError, OptionError
 from ...keywords import record_by_name
 from ...manipulation.graph import ConstraintGraph
 from ...ranges import whole_number
 from ...robot.description import Drawing
 from ..configurations import plot_configurations
 from ..figures import new_figure, save_figure
-from ..views import NAMES, USUAL, Wanted
+from ..views import Direction, Wanted
 from .camera import NoCameraError, Picture, Shot, photographs
 from .film import thinned
 from .films import film_of
@@ -30,8 +29,6 @@ from .view import View, in_browser
 
 DOTS = 100
 """Pixels an inch."""
-VIEW_NORMALS = {"xy": np.array([0.0, 0.0, 1.0]), "xz": np.array([0.0, -1.0, 0.0]), "yz": np.array([1.0, 0.0, 0.0])}
-"""Where the camera is, of the names of planes."""
 HEAD = 0.34
 """Height of a title [inch]."""
 IN_A_ROW = 4
@@ -100,7 +97,7 @@ def render(
     n, how = whole_number(count, "count of pictures", 1, 100), PhotoOptions() if photo is None else photo
     expect(how, PhotoOptions, "photo of a picture")
     drawn = in_browser(drawing)
-    look = _look(view)
+    look = None if view is None else np.cross(*Direction.of(view).basis)
     film = film_of(what, q, shapes=drawn.shapes, labels=labels)
     steps = thinned(len(film), n)
     titles = [film.label(i) for i in steps]
@@ -129,20 +126,6 @@ def _corners(stage: Stage, targets: Sequence[Any]) -> Matrix:
     points = (points[:, None] + around).reshape(-1, 3)
     arrows = [target.act(stage.arrow * axis) for target in targets for axis in (np.zeros(3), *np.eye(3))]
     return np.vstack([points, *arrows])
-
-
-def _look(view: object) -> Vector | None:
-    """Unit vector to the camera, of what a user says; None for the usual one."""
-    if view is None:
-        return None
-    if isinstance(view, str):
-        if view not in NAMES:
-            raise UnknownNameError("view", view, NAMES)
-        if view in VIEW_NORMALS:
-            return VIEW_NORMALS[view]
-    numbers: Any = USUAL if view == "3d" else view
-    elevation, azimuth = (radians(finite_number(x, "angle of a view")) for x in numbers)
-    return np.array([cos(elevation) * cos(azimuth), cos(elevation) * sin(azimuth), sin(elevation)])
 
 
 def _side_by_side(pictures: list[Picture], titles: Sequence[str], shown: bool) -> Any:
