@@ -146,7 +146,7 @@ def test_what_is_looked_at_between_samples_is_near_them_and_one_hit_refuses_a_wa
 @pytest.mark.parametrize("first", [0, 1])
 @pytest.mark.parametrize("edge", range(5))
 def test_of_an_edge_that_fails_the_far_end_is_cut(edge: int, first: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With all behind it, seen from the root; the edge over the meeting is one of the goal. Either tree may be first."""
+    """With all behind it, seen from its root; the edge over the meeting is the goal's. Either tree may be first."""
 
     def laid(_: EdgeJudge, Q: np.ndarray) -> Laid:
         assert Q[:, 0].tolist() == [0.0, 1.0, 2.0, 3.0, 4.0, 5.0]

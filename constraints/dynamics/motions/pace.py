@@ -87,7 +87,8 @@ class AdaptivePace:
         self._stepper, self._duration, self._longest = stepper, duration, longest
         self._next: float | None = None
         self._most, self._leapt = 0.0, np.inf
-        self._tried, self._begin = 0, -np.inf
+        self._tried = 0
+        self._begin: float | None = None
         space = stepper.robot.space
         self._turning = np.array(
             [i for factor in space.factors if factor.space.nq != factor.space.nv for i in _indices(factor.v)],
@@ -192,7 +193,7 @@ class AdaptivePace:
 
     def _watch(self, t: float) -> None:
         """Refuse to go on where steps are so short that the end is out of reach."""
-        if not np.isfinite(self._begin):
+        if self._begin is None:
             self._begin = t
         self._tried += 1
         if self._tried > MANY and t - self._begin < self._tried * TINY_STEP_OF_MOTION * self._duration:
