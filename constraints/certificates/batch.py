@@ -239,8 +239,8 @@ class _Together:
             if self.near is not None and holds.all():
                 break
             largest = np.array([best[i][0].size[best[i][1]] if i in best else 0.0 for i in which.tolist()])
-            other = other_size(numbers, balls.beta)
-            again: Any = np.where(largest > 0.0, other > 1.2 * largest, other < 0.9 * size)
+            other: Vector = other_size(numbers, balls.beta)
+            again = np.where(largest > 0.0, other > 1.2 * largest, other < 0.9 * size)
             self.size[which] = other
             which = which[again & self.fits[which] & (self.radius is None)]
         proved = {i: self._certificate(i, *each) for i, each in best.items() if self.fits[i]}
