@@ -214,7 +214,7 @@ def drawn(model: CollisionModel, count: int) -> np.ndarray:
 
 @pytest.mark.parametrize("name", a_few(SCENES, 3))
 def test_verdicts_are_coals(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """One by one, in rows, and without the extra; some are free, some are not."""
+    """One by one, in rows, and without the extra, as balls are where they are; some are free, some are not."""
     model = SCENES[name]()
     Q = drawn(model, 150)
     wanted = np.array([not model.collisions(q) for q in Q])
@@ -225,6 +225,9 @@ def test_verdicts_are_coals(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     plain = model.with_margins({})
     assert (plain.is_free_batch(Q) == wanted).all()
     assert [plain.is_free(q) for q in Q] == wanted.tolist()
+    ours, theirs = (each.checker.balls(Q[:5]) for each in (plain, model))
+    np.testing.assert_allclose(ours[..., 9:], theirs[..., 9:], rtol=0.0, atol=1e-12)
+    assert (ours.any(axis=2) == theirs.any(axis=2)).all()
 
 
 def test_covers_free_most_of_what_is_free() -> None:
