@@ -527,6 +527,11 @@ def test_functions_without_a_value() -> None:
         assert entry.q[0] < 0.0
         assert place is None or entry.q.tolist() == place
         assert "square root of a negative number" in str(diagnosis)
+    steep = Function.from_callable(lambda q: np.cbrt(q) - 1.0, Rn(1), Rn(1), lambda q: [[np.inf]], name="steep")
+    lost = failed(Problem(Rn(1), [Implicit.zero(steep)]), [0.0], Options(restarts=False)).diagnose(iterations=40)
+    assert [(entry.constraint, entry.q.tolist(), entry.reason) for entry in lost.undefined] == [
+        ("steep", [0.0], "its Jacobian is not finite")
+    ]
     computed = Function.from_callable(positive_root, Rn(1), Rn(1), lambda q: np.diag(0.5 / np.sqrt(q)), name="g")
     space = Rn(2)
     rule = Explicit(computed, Segments.coordinates(space, [1]), Segments.coordinates(space, [0]), name="rule")
@@ -538,6 +543,12 @@ def test_functions_without_a_value() -> None:
     check_minimal(problem, diagnosis)
     assert diagnosis.dependence is None
     assert "the root of -1 is not real" in str(diagnosis)
+    ends, twice = (Segments.coordinates(space, [1]), Segments.coordinates(space, [0])), Affine([[2.0]])
+    wrong = Explicit(Affine([[1.0]]), *ends, g=twice, g_inverse=twice, name="rule")
+    lost = failed(Problem(space, [wrong]), [1.0, 1.0]).diagnose(iterations=20, trials=2)
+    assert [(entry.constraint, entry.reason.split(";")[0]) for entry in lost.undefined] == [
+        ("rule", "its computed outputs do not satisfy it")
+    ]
 
 
 @pytest.mark.parametrize("unit", [1.0, 1e-6])

@@ -458,14 +458,14 @@ def test_rows_inside_their_interval_do_not_move_a_restoration() -> None:
     assert worst <= 1e-10
 
 
-@pytest.mark.parametrize(("turns", "expected"), [(0, 0), (1, 1), (3, 1), (-1, -1), (-4, -1)])
+@pytest.mark.parametrize(("turns", "expected"), [(0, 0), (1, 1), (4, 2), (-1, -1), (-4, -1)])
 def test_a_solution_is_turned_towards_its_reference_as_far_as_bounds_allow(turns: int, expected: int) -> None:
-    """A joint with room for a turn to each side: near a reference so many turns away it ends the nearest one inside."""
+    """With room for one turn back and two ahead: near a reference so many turns away it ends the nearest one inside."""
     robot = arm()
     lower, upper = np.full(7, -np.pi), np.full(7, np.pi)
-    lower[0], upper[0] = -9.0, 9.0
+    lower[0], upper[0] = -8.0, 16.5
     q = 0.3 * robot.random(np.random.default_rng(4))
-    q[0] = 0.5
+    q[0] = 2.5
     hand = Implicit.equal(Position(robot, "tool"), Position(robot, "tool").value(q))
     problem = Problem(robot, [hand], Bounds(robot.space, lower, upper))
     assert problem.wraps[0]
@@ -473,8 +473,14 @@ def test_a_solution_is_turned_towards_its_reference_as_far_as_bounds_allow(turns
     near[0] += 2.0 * np.pi * turns
     result = Projector(problem, Options(nearest=True)).project(q + 0.05, near=near)
     assert result.success
-    end = 0.5 + 2.0 * np.pi * expected if turns == expected else 9.0 * np.sign(turns)  # or to the bound, the hand held
+    whole = 2.5 + 2.0 * np.pi * expected
+    end = whole if turns == expected else (lower[0], upper[0])[turns > 0]  # or to the bound, the hand held
     assert result.q[0] == pytest.approx(end, abs=1e-6)
+    lower[1:], upper[1:] = q[1:] - 1e-3, q[1:] + 1e-3
+    held = Problem(robot, [hand], Bounds(robot.space, lower, upper))  # the others stay, and the reference is none
+    result = Projector(held, Options(nearest=True)).project(q + 5e-4, near=near + 0.01)
+    assert result.success
+    assert result.q[0] == pytest.approx(whole, abs=0.1)
 
 
 def test_curved_rows_are_followed_in_few_steps() -> None:
