@@ -120,6 +120,14 @@ def test_active_bounds_and_rows_hold_and_weak_ones_are_named() -> None:
     np.testing.assert_allclose(moved[:, 0], [-0.25, 0.5, -0.25], atol=1e-7)
     with pytest.raises(SensitivityError, match="'low' takes no right-hand side"):
         s.rhs_of("low")
+
+    def computed(b: float) -> Problem:
+        one, other = (Segments.coordinates(Rn(3), [i]) for i in (0, 1))
+        double = Explicit(Affine([[2.0]]), other, one, whole=Rn(3), name="double")
+        return Problem(Rn(3), [plane, double], Bounds(Rn(3), [-9.0, b, -9.0], [9.0, b, 9.0]))
+
+    moved = sensitivity(computed(1.0), [0.5, 1.0, 1.5], NEAR).parameter(computed, 1.0)  # y = 2 x between equal bounds
+    np.testing.assert_allclose(moved[:, 0], [0.5, 1.0, -1.5], atol=1e-7)
     weak = sensitivity(
         Problem(Rn(3), [plane, Implicit.below(Affine([[0.0, 2.0, 0.0]]), 2.0, name="low")]), np.zeros(3), NEAR
     )

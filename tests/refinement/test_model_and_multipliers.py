@@ -574,6 +574,8 @@ def test_a_start_that_satisfies_everything_needs_no_jacobian() -> None:
     result = Projector(problem, Options(nearest=True)).project([0.0, 1.0])
     assert (result.iterations, result.stationarity) == (0, 0.0)
     assert result.q.tolist() == [0.0, 1.0]
+    assert result.refined is not None
+    assert result.refined.from_start
 
 
 def test_second_derivatives_by_default_look_ahead_only() -> None:
