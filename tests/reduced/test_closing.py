@@ -370,16 +370,6 @@ def test_a_failed_closing_can_be_watched(tmp_path: Path) -> None:
     assert solved.plot_iterates().texts[0].get_text() == "CONVERGED"
 
 
-def test_a_failed_closing_can_be_watched_as_an_animation(tmp_path: Path) -> None:
-    """Item 8: a frame an iterate."""
-    pytest.importorskip("matplotlib")
-    image = pytest.importorskip("PIL.Image")
-    done = failed()
-    done.plot_iterates(tmp_path / "way.gif")
-    with image.open(tmp_path / "way.gif") as film:
-        assert film.n_frames == len(done.iterates)
-
-
 def test_the_usual_tolerance_is_that_of_closed_mechanisms() -> None:
     """1e-12: rows that are off by 1e-10 are closed further, those off by 1e-14 are not."""
     coordinates, q = started("5bar_linkage_iso3d", 0.0)
