@@ -118,7 +118,8 @@ def quasi_static(
         action: whose actuators and constraints.
         x: state (nx,), at rest.
         max_iterations: corrections of rounding, at most.
-        tolerance: largest entry of the balance that counts as met, as a part of the largest force of gravity.
+        tolerance: largest entry of the balance that counts as met, as a part of the largest force of gravity, and of
+            1 N (N m) where that is less.
         weights: "controls" and "multipliers" -> one number, or one an entry: what a unit of each counts. They say what
             newtons are against newton metres; infinite: what is not used at all.
         cones: contact -> FrictionCone or coefficient of friction, or one for all contacts. With cones or soles the

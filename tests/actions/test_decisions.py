@@ -194,6 +194,8 @@ def test_what_contacts_carry_is_said_of_the_smallest_forces_too(gravity: float) 
     held = SurfaceContact(robot, action.constraint_set.stack.owners[0].frame, name="sole")
     light = actions.ContactForwardDynamics(robot, actions.Actuators.floating_base(robot), ConstraintSet(robot, [held]))
     found = light.quasi_static(rest(light))
+    weight = pin.computeGeneralizedGravity(weak, weak.createData(), rest(light)[: robot.nq])
+    assert found.limit == pytest.approx(1e-9 * max(np.abs(weight).max(), 1.0))
     assert found.friction_needed["sole"] == pytest.approx(np.tan(slope), rel=1e-3)
     assert found.loads["sole"].normal_force == pytest.approx(2.0 * 9.81 * gravity * np.cos(slope), rel=1e-3)
     assert set(found.centre_of_pressure) == {"sole"}
