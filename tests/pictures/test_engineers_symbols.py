@@ -146,10 +146,16 @@ def test_a_guide_is_below_what_slides_or_left_of_it(along: tuple[float, float]) 
 
 
 def test_symbols_have_the_sizes_they_say() -> None:
-    """Closed forms: a zigzag ends where it must and is as wide as said; the hull of a cube has its eight corners."""
+    """Closed forms: a zigzag, and a cup with its piston, end where they must and are as wide as said; so is a cube."""
     line = symbols.coil(np.zeros(2), np.array([3.0, 4.0]), 0.2)
     assert_allclose([line[0], line[-1]], [[0.0, 0.0], [3.0, 4.0]], atol=1e-12)
     assert_allclose(np.abs(line @ np.array([-0.8, 0.6])).max(), 0.11, atol=1e-12)
+    axes = np.array([[0.6, -0.8], [0.8, 0.6]])  # along and across
+    arm, cup, piston, rod = (part @ axes for part in symbols.dashpot(np.zeros(2), np.array([3.0, 4.0]), 0.2, 0.3))
+    assert_allclose(arm, [[0.0, 0.0], [0.0, 0.3], [2.38, 0.3]], atol=1e-12)
+    assert_allclose(cup, [[2.62, 0.4], [2.38, 0.4], [2.38, 0.2], [2.62, 0.2]], atol=1e-12)
+    assert_allclose(piston, [[2.5, 0.375], [2.5, 0.225]], atol=1e-12)
+    assert_allclose(rod, [[2.5, 0.3], [5.0, 0.3], [5.0, 0.0]], atol=1e-12)
     corners = [np.array([x, y, z]) for x in (0.0, 1.0) for y in (0.0, 1.0) for z in (0.0, 1.0)]
     assert {tuple(corner) for face in symbols.faces(corners, 1.0) for corner in face} == {tuple(c) for c in corners}
     (square,) = symbols.faces([corner for corner in corners if corner[2] == 0.0], 1.0)

@@ -57,7 +57,7 @@ def test_without_need_the_order_is_the_given_one() -> None:
     assert y["b"] < y["a"]
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(5, 10))
 def test_boxes_of_a_column_never_overlap_and_order_helps(seed: int) -> None:
     rng = np.random.default_rng(seed)
     columns = {f"n{i}": int(rng.integers(4)) for i in range(20)}
@@ -68,5 +68,10 @@ def test_boxes_of_a_column_never_overlap_and_order_helps(seed: int) -> None:
     for a, b in combinations(columns, 2):
         assert columns[a] != columns[b] or abs(y[a] - y[b]) >= 0.5 * (sizes[a] + sizes[b]) - 1e-9
     assert min(y[name] - 0.5 * sizes[name] for name in y) == pytest.approx(0.0, abs=1e-12)
+    for a in columns:
+        beside = [b for b in columns if b != a and columns[b] == columns[a]]
+        joined = [y[b] for line in lines if a in line for b in line if b != a]
+        if joined and all(abs(y[a] - y[b]) > 0.5 * (sizes[a] + sizes[b]) + 1e-6 for b in beside):
+            assert y[a] == pytest.approx(np.mean(joined), abs=0.2)
     given = {name: float(i) for i, name in enumerate(columns)}
     assert crossings(columns, lines, y) <= crossings(columns, lines, given)
