@@ -21,7 +21,7 @@ from constraints.paths.interpolation import interpolate
 from constraints.paths.path import Path as Motion
 from constraints.pictures import Drawing
 from constraints.pictures.figures import new_figure
-from constraints.pictures.graphs.graph_layout import WAYPOINT, Picture, _Track, picture_of
+from constraints.pictures.graphs.graph_layout import LANE, NEXT, ROOM, WAYPOINT, Picture, _Track, picture_of
 from constraints.pictures.shapes import wires
 
 CASES = {
@@ -123,6 +123,19 @@ def test_tracks_go_straight_or_round_what_is_between() -> None:
     assert (line[0], line[8], line[-1], len(line)) == ((0.0, 0.0), (1.0, 2.0), (0.0, 4.0), 17)
     assert bow.leaves(0.8, 0.0) == 0.1
     assert straight.leaves(0.8, 0.1) == pytest.approx(min(0.5 * WAYPOINT / 4.0, 0.3 / 2.0))
+
+
+@pytest.mark.parametrize(("forth", "back"), [(1, 0), (3, 1), (2, 4)])
+def test_a_state_is_as_high_as_its_transitions_need(forth: int, back: int) -> None:
+    """Those of each way are beside each other, on their side of the middle; the outermost is `ROOM` from the corner."""
+    a, b = State("a"), State("b", priority=1)
+    ways = [Transition(f"ab{i}", a, b, a) for i in range(forth)] + [Transition(f"ba{i}", b, a, a) for i in range(back)]
+    picture = picture_of(ConstraintGraph(factory().robot, [a, b], ways), False)
+    ends = np.array([arrow.points[0][1] for arrow in picture.arrows]) - picture.boxes["a"].centre[1]
+    up = [LANE[False] + i * NEXT for i in range(max(forth, back))]
+    np.testing.assert_allclose(np.sort(np.abs(ends)), np.sort([*up[:forth], *up[:back]]))
+    assert (np.sign(ends) == [1.0] * forth + [-1.0] * back).all()
+    assert picture.boxes["a"].size[1] == pytest.approx(2.0 * (up[-1] + ROOM))
 
 
 def test_graph_without_the_free_state_is_drawn() -> None:

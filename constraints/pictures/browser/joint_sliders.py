@@ -62,11 +62,8 @@ class JointSliders:
         turned(change)
 
     def _range(self, name: str) -> tuple[float, float]:
-        columns = self._robot.slice_of(name)
-        if columns.stop - columns.start == 2:
-            return -pi, pi
-        bounds = self._robot.bounds
-        low, high = (float(side[columns.start]) for side in (bounds.lower, bounds.upper))
+        first, bounds = self._robot.slice_of(name).start, self._robot.bounds  # without any where it turns in circles
+        low, high = (float(side[first]) for side in (bounds.lower, bounds.upper))
         low = low if isfinite(low) else min(-pi, high - 2.0 * pi)
         high = high if isfinite(high) else max(pi, low + 2.0 * pi)
         return low, high if high > low else low + 1e-6
