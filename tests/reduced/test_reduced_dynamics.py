@@ -252,6 +252,13 @@ def test_massless_motions_are_named() -> None:
     assert whole.free_motions == ()
     assert whole.acceleration[rows.robot.velocity_slice_of("pointer")] == 3.0
     assert whole.driven_forces == pytest.approx([0.0], abs=1e-14)
+    empty = pin.Model(mechanisms.four_bar().robot.model)
+    for i in range(empty.njoints):
+        empty.inertias[i] = pin.Inertia.Zero()
+    closure = Closure(Robot(empty, "empty"), "coupler_end", "rocker_end", Hinge.pin(), name="cut")
+    nothing = reduced_forward_dynamics(minimal_coordinates(ConstraintSet(closure.robot, [closure]), q[:3]).at(q[:3]))
+    assert nothing.status is DynamicsStatus.SINGULAR_SYSTEM
+    assert nothing.free_motions == ("crank", "coupler", "rocker")
 
 
 def test_light_motions_are_solved() -> None:
