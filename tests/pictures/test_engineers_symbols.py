@@ -156,6 +156,13 @@ def test_symbols_have_the_sizes_they_say() -> None:
     assert_allclose(cup, [[2.62, 0.4], [2.38, 0.4], [2.38, 0.2], [2.62, 0.2]], atol=1e-12)
     assert_allclose(piston, [[2.5, 0.375], [2.5, 0.225]], atol=1e-12)
     assert_allclose(rod, [[2.5, 0.3], [5.0, 0.3], [5.0, 0.0]], atol=1e-12)
+    line, *strokes = symbols.ground()  # under a pivot's feet; strokes below it, from its one end to the other
+    assert_allclose(line[:, 1], symbols.PIN[1:, 1])
+    assert symbols.PIN[2, 0] < line[1][0] < 2.0 * symbols.PIN[2, 0]
+    assert_allclose(strokes[0][1][0], line[0][0])
+    assert_allclose(strokes[-1][0], line[1])
+    assert_allclose([stroke[0][1] for stroke in strokes], line[0][1])
+    assert_allclose([stroke[1] - stroke[0] for stroke in strokes], [[-0.35, -0.4]] * len(strokes))
     corners = [np.array([x, y, z]) for x in (0.0, 1.0) for y in (0.0, 1.0) for z in (0.0, 1.0)]
     assert {tuple(corner) for face in symbols.faces(corners, 1.0) for corner in face} == {tuple(c) for c in corners}
     (square,) = symbols.faces([corner for corner in corners if corner[2] == 0.0], 1.0)

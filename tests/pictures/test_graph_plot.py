@@ -275,6 +275,12 @@ def test_wires_lie_on_the_surface(kind: str, size: tuple[float, ...]) -> None:
     coal = pytest.importorskip("coal")
     shape = Shape("s", kind, size)
     points = np.concatenate(wires(shape))
+    if kind == "Box":  # four edges along each axis
+        ends = np.concatenate([np.stack([line[:-1], line[1:]], axis=1) for line in wires(shape)])
+        edges = np.abs(ends[:, 1] - ends[:, 0])
+        assert ((edges > 0.0).sum(axis=1) == 1).all()
+        np.testing.assert_allclose(edges.sum(axis=0), 4.0 * np.array(size))
+        assert len(np.unique(ends.sum(axis=1), axis=0)) == 12
     solid = shape.solid()
     solid.computeLocalAABB()
     np.testing.assert_allclose(points.max(axis=0), solid.aabb_local.max_, atol=1e-9)
