@@ -61,7 +61,7 @@ FIGURES: dict[str, Callable[[], Any]] = {
     "system": lambda: cell().plot(),
     "flat system": lambda: cell().plot(view="xz"),
     "names": lambda: LINKAGE.plot(CLOSED, drawing=Drawing(names=True)),
-    "groups": lambda: plot_configurations(ARM, {"a title of many words that has lines": HOME, **{f"{i}": HOME for i in range(5)}}),
+    "groups": lambda: plot_configurations(ARM, dict.fromkeys(["a title of many words that has lines", *"01234"], HOME)),
     "assembly": lambda: plot_assembly(DELTA, DELTA.posture("closed"), DELTA.posture("closed")),
     "iterates": lambda: assemble_position(LINKAGE.constraint_set(), CLOSED + 0.05).plot_iterates(),
     "modes": lambda: modes().plot(),
@@ -108,7 +108,8 @@ def test_words_and_pictures_are_inside_and_apart(drawn: tuple[str, Any]) -> None
     for (a, one), (b, other) in combinations(zip(texts, boxes, strict=True), 2):
         assert not one.overlaps(other), (a.get_text(), b.get_text())
     for one, other in combinations(pictures, 2):
-        assert min(one.x1, other.x1) - max(one.x0, other.x0) < 1.0 or min(one.y1, other.y1) - max(one.y0, other.y0) < 1.0
+        wide = min(one.x1, other.x1) - max(one.x0, other.x0)
+        assert min(wide, min(one.y1, other.y1) - max(one.y0, other.y0)) < 1.0
     above = [text.get_window_extent() for text in [*figure.texts, *(t for key in figure.legends for t in key.texts)]]
     assert not any(box.overlaps(picture) for box in above for picture in pictures)
     sizes = [text.get_fontsize() for text in texts]
@@ -117,7 +118,7 @@ def test_words_and_pictures_are_inside_and_apart(drawn: tuple[str, Any]) -> None
 
 
 def test_figures_are_no_larger_than_what_they_show(drawn: tuple[str, Any]) -> None:
-    """Less than three quarters of an inch are free on each side of what is drawn; but for the table of modes, which may be wider."""
+    """Less than 0.75 inch are free on each side of what is drawn; but for the table of modes, which may be wider."""
     name, figure = drawn
     width, height = figure.get_size_inches()
     boxes = [*(text.get_window_extent() for text in words_of(figure)), *map(seen_box, figure.axes)]

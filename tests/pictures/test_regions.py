@@ -27,7 +27,8 @@ def box(*size: float) -> Region:
 
 
 @pytest.mark.parametrize(
-    ("width", "grid"), [(0.9, 0.2), (1.0, 0.2), (2.0, 0.5), (3.0, 1.0), (4.0, 1.0), (5.0, 1.0), (6.0, 2.0), (40.0, 10.0)]
+    ("width", "grid"),
+    [(0.9, 0.2), (1.0, 0.2), (2.0, 0.5), (3.0, 1.0), (4.0, 1.0), (5.0, 1.0), (6.0, 2.0), (40.0, 10.0)],
 )
 def test_grid_lines_are_round_and_about_a_quarter_of_the_width_apart(width: float, grid: float) -> None:
     """1, 2 or 5 times a power of ten, the first that is at least 0.175 of the width; a tick at each multiple."""
@@ -48,7 +49,9 @@ def test_boxes_around_points_have_a_margin_and_are_not_too_thin() -> None:
     """6 % of the largest side on each side; at least 0.15 of the width in a plane, 0.25 in space."""
     region = Region.around([[0.0, 0.0, 0.0], [1.0, 2.0, 4.0]])
     assert_allclose(region, [[-0.24, -0.24, -0.24], [1.24, 2.24, 4.24]])
-    assert_allclose([region.middle, np.full(3, region.reach), np.full(3, region.width)], [[0.5, 1, 2], [2.24] * 3, [4.48] * 3])
+    assert_allclose(
+        [region.middle, np.full(3, region.reach), np.full(3, region.width)], [[0.5, 1, 2], [2.24] * 3, [4.48] * 3]
+    )
     assert_allclose(Region.around([[0.0, 0.0, 0.0], [1.0, 2.0, 4.0]], 5.0), [[-4.5, -4.0, -3.0], [5.5, 6.0, 7.0]])
     assert_allclose(box(4.0, 1.0, 0.2).shown(True), [[0.0, 0.0, -0.2], [4.0, 1.0, 0.4]])
     assert_allclose(box(4.0, 0.9, 1.1).shown(False), [[0.0, -0.05, 0.0], [4.0, 0.95, 1.1]])
@@ -58,9 +61,9 @@ def test_boxes_around_points_have_a_margin_and_are_not_too_thin() -> None:
 
 @pytest.mark.parametrize(
     ("size", "view", "ratio"),
-    [((4.0, 1.0, 2.0), "xz", 0.5), ((4.0, 1.0, 1.0), "xz", 0.45), ((1.0, 1.0, 4.0), "xz", 1.8), ((2.0, 1.0, 3.0), "xz", 1.5),
-     ((1.0, 4.0, 2.0), (0.0, 0.0), 0.5), ((3.0, 1.0, 4.0), (0.0, -90.0), 4.0 / 3.0), ((2.0, 3.0, 1.0), (90.0, -90.0), 1.5),
-     ((2.0, 2.0, 2.0), (0.0, 45.0), np.sqrt(0.5))],
+    [((4.0, 1.0, 2.0), "xz", 0.5), ((4.0, 1.0, 1.0), "xz", 0.45), ((1.0, 1.0, 4.0), "xz", 1.8),
+     ((2.0, 1.0, 3.0), "xz", 1.5), ((1.0, 4.0, 2.0), (0.0, 0.0), 0.5), ((3.0, 1.0, 4.0), (0.0, -90.0), 4.0 / 3.0),
+     ((2.0, 3.0, 1.0), (90.0, -90.0), 1.5), ((2.0, 2.0, 2.0), (0.0, 45.0), np.sqrt(0.5))],
 )  # fmt: skip
 def test_height_over_width_of_a_picture(size: tuple[float, ...], view: Any, ratio: float) -> None:
     assert box(*size).ratio(Direction.of(view)) == pytest.approx(ratio)
@@ -89,8 +92,8 @@ def test_directions_say_what_is_right_up_and_in_front() -> None:
 def part_filled(axes: Any, ratio: float) -> float:
     """How much of the room of axes in space the box takes, without 0.2 inch for letters on each side."""
     seen, frame = seen_box(axes), axes.bbox
-    half = np.abs([seen.min - [frame.x0 + frame.width / 2, frame.y0 + frame.height / 2],
-                   seen.max - [frame.x0 + frame.width / 2, frame.y0 + frame.height / 2]]).max(axis=0)  # fmt: skip
+    middle = np.array([frame.x0 + frame.width / 2, frame.y0 + frame.height / 2])
+    half = np.abs([np.array(seen.min) - middle, np.array(seen.max) - middle]).max(axis=0)
     room = 0.5 * np.array([min(1.0, 1.0 / ratio) * frame.width, min(1.0, ratio) * frame.height]) - 0.2 * axes.figure.dpi
     return float((half / np.maximum(room, 20.0)).max())
 
@@ -134,7 +137,7 @@ def test_a_scene_knows_how_far_it_reaches_on_axes(view: Any) -> None:
     own = new_axes(new_figure(5.0, 5.0, "none"), (0.0, 0.0, 1.0, 1.0), scene.view)
     scene.show(own)
     users = new_figure(5.0, 4.0, "none").add_axes((0.1, 0.1, 0.8, 0.8), projection=None if view == "xz" else "3d")
-    low, high = scene.region.low - [1.0, 0.0, 2.0], scene.region.high + [3.0, 1.0, 0.0]
+    low, high = scene.region.low - np.array([1.0, 0.0, 2.0]), scene.region.high + np.array([3.0, 1.0, 0.0])
     users.plot(*scene.view.seen(np.array([low, high])), ".")
     names = "xy" if view == "xz" else "xyz"
     for name, ends in zip(names, scene.view.seen(np.array([low, high])), strict=True):
