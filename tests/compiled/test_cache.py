@@ -17,7 +17,7 @@ from compiled import forks
 
 from constraints import Implicit, Pose, Problem, Projector
 from constraints.models import sample_arm
-from constraints.solvers.machine import cache
+from constraints.solvers.machine import cache, fusing
 
 KERNEL = """
 from __future__ import annotations
@@ -60,6 +60,25 @@ def test_kernels_are_kept_where_something_can_be_written(tmp_path: Path, monkeyp
     assert found.parent.parent == tmp_path
     monkeypatch.setattr(cache.tempfile, "gettempdir", lambda: str(nowhere))
     assert find() is None
+
+
+def test_code_is_made_for_the_processor_that_numba_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lanes, fused products and the folder follow `NUMBA_CPU_NAME` and `NUMBA_CPU_FEATURES`."""
+    monkeypatch.delenv(cache.VARIABLE_OF_LANES, raising=False)
+    monkeypatch.setattr(fusing.platform, "machine", lambda: "x86_64")
+    told: Any = pytest.importorskip("numba").config
+    answers = set[str]()
+    for name, features, lanes, fused in (
+        ("haswell", "+sse2,+avx2,+fma,-avx512f", 8, True),
+        ("haswell", "+sse2,+avx2,-fma", 8, False),
+        ("nehalem", "+sse2,-avx2,-fma", 4, False),
+        ("generic", "", 4, False),
+    ):
+        monkeypatch.setattr(told, "CPU_NAME", name)
+        monkeypatch.setattr(told, "CPU_FEATURES", features)
+        assert (cache.lanes_wanted.__wrapped__(), fusing.has_fused()) == (lanes, fused)
+        answers.add(cache.digest.__wrapped__())
+    assert len(answers) == 4
 
 
 def test_several_processes_compile_at_once(tmp_path: Path) -> None:

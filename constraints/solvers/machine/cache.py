@@ -45,6 +45,19 @@ def sources() -> list[Path]:
     return [*kernels, *formulas]
 
 
+def processor() -> tuple[str, dict[str, bool]]:
+    """Name and features of the processor that code is made for.
+
+    It is this one, unless `NUMBA_CPU_NAME` and `NUMBA_CPU_FEATURES` (as `+avx2,-fma`) name another to numba.
+    """
+    told: Any = from_extra("numba", "fast").config
+    binding: Any = importlib.import_module("llvmlite.binding")
+    name = told.CPU_NAME or binding.get_host_cpu_name()
+    if told.CPU_FEATURES is None:
+        return name, dict(binding.get_host_cpu_features())
+    return name, {one[1:]: one[0] == "+" for one in told.CPU_FEATURES.split(",") if one}
+
+
 @cache
 def lanes_wanted() -> int:
     """Number of lanes: 8 where a register holds four doubles or more, 4 elsewhere; 1 without a compiler.
@@ -62,8 +75,7 @@ def lanes_wanted() -> int:
                 "it for what the processor has"
             )
         return int(named)
-    binding: Any = importlib.import_module("llvmlite.binding")
-    features = binding.get_host_cpu_features()
+    _, features = processor()
     return 8 if features.get("avx2") or features.get("avx512f") else 4
 
 
@@ -74,9 +86,9 @@ def digest() -> str:
     A cache by file alone keeps old answers where a kernel of another file, which is compiled into it, has changed.
     """
     numba, llvm = from_extra("numba", "fast"), importlib.import_module("llvmlite")
-    binding: Any = importlib.import_module("llvmlite.binding")
-    made_of = [numba.__version__, llvm.__version__, sys.version, sys.platform]
-    made_of += [str(lanes_wanted()), binding.get_host_cpu_name(), binding.get_host_cpu_features().flatten()]
+    name, features = processor()
+    made_of = [numba.__version__, llvm.__version__, sys.version, sys.platform, str(lanes_wanted()), name]
+    made_of += sorted(feature for feature, is_there in features.items() if is_there)
     whole = hashlib.sha256("\n".join(made_of).encode())
     for path in sources():
         whole.update(path.read_bytes())

@@ -14,15 +14,15 @@ from importlib import import_module
 from typing import Any
 
 from . import lanes
+from .cache import processor
 
 _operator: Any = import_module("operator")
 _SUMS, _DIFFERENCES = (_operator.add, _operator.iadd), (_operator.sub, _operator.isub)
 
 
 def has_fused() -> bool:
-    """Whether this processor multiplies and adds in one operation; elsewhere a library would, in 20 times the time."""
-    binding: Any = import_module("llvmlite.binding")
-    return platform.machine().lower() in ("aarch64", "arm64") or bool(binding.get_host_cpu_features().get("fma"))
+    """Whether the processor multiplies and adds in one operation; elsewhere a library would, in 20 times the time."""
+    return platform.machine().lower() in ("aarch64", "arm64") or processor()[1].get("fma", False)
 
 
 def step(machinery: Any) -> Any:
