@@ -153,7 +153,8 @@ def _judged(block: Block, starts: Many, ends: Ends, found: list[Fault]) -> Itera
     error[rows], turned[rows] = block.measure(q[rows])
     off, looked = block.off_unit(q), np.zeros(n, dtype=np.bool_)
     looked[rows] = True
-    slack = 1e-12 + 10.0 * off  # a unit vector that is off, of a joint that stays as given, has no exact pose
+    scale = max((float(one.rows.scale.max(initial=1.0)) for one in block.projector.problem.constraints), default=1.0)
+    slack = 1e-12 + 10.0 * scale * off  # a unit vector that is off, of a joint that stays as given, has no exact pose
     limit = options.threshold * (1.0 + ROUNDING) + slack
     claims = looked & success
 

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import pytest
 from robots import arm
-from solvers.small_problems import computed
 
 from constraints import (
     Affine,
@@ -259,21 +258,6 @@ def test_what_restarts_draw() -> None:
     fixed = Problem(space, [Implicit.zero(f)], frozen=["turn", "x", "angle"])
     assert Restarts(fixed, 0, 8).is_empty
     assert Restarts(Problem(SE3, [Implicit.zero(Identity(SE3))]), 0, 8).is_empty
-
-
-def test_what_is_drawn_decides_all_rows_where_they_read_nothing_else() -> None:
-    """Not of frozen dofs and of free bodies that they read; outputs follow from what is drawn."""
-    robot, space = arm(), Rn(3)
-    hand, follows = Implicit.zero(Position(robot, "elbow")), computed(space, 1, 0, Affine([[2.0]], [1.0]))
-    line = Implicit.zero(Affine([[1.0, 1.0, 0.0]]))
-    with_body = ProductSpace([SE3, Rn(2)], ["body", "x"])
-    both = Function.from_callable(lambda q: q[6:8], with_body, Rn(2), columns=[i in (0, 6) for i in range(8)])
-    assert Restarts(Problem(robot, [hand]), 0, 8).alike
-    assert Restarts(Problem(robot, [hand], frozen=[robot.joint_names[-1]]), 0, 8).alike  # which no row reads
-    assert not Restarts(Problem(robot, [hand], frozen=[robot.joint_names[0]]), 0, 8).alike
-    assert Restarts(Problem(space, [follows, line]), 0, 8).alike
-    assert not Restarts(Problem(space, [follows, line], frozen=np.array([True, False, False])), 0, 8).alike
-    assert not Restarts(Problem(with_body, [Implicit.zero(both)]), 0, 8).alike
 
 
 def test_only_linear_steps_make_an_engine() -> None:

@@ -175,7 +175,7 @@ class _ProblemPacker:
         header[layout.MANDATORY] = sum(1 for level in problem.mandatory if level.size)
         header[layout.OPTIONAL] = int(header[layout.LEVELS] > header[layout.MANDATORY])
         header[layout.COMPUTES], header[layout.MAPS] = int(len(problem.explicits) > 0), int(len(generations) > 0)
-        self._schedule(generations, levels, [twins, doubtful])
+        self._schedule([self._neutral_outputs(), *generations] if generations else [], levels, [twins, doubtful])
         header[layout.LEVEL_TABLE] = packer.table([i for level in levels for i in level.record])
         header[layout.TWINS], header[layout.DOUBTFUL] = packer.table(twins.record), packer.table(doubtful.record)
         header[layout.CHAIN] = packer.records(self._chain())
@@ -243,6 +243,17 @@ class _ProblemPacker:
                 entries.update(places)
 
         return packer.recorded(write), packer.records(writes), packer.used, entries
+
+    def _neutral_outputs(self) -> tuple[int, int, set[int], set[int]]:
+        """A generation before all others: computed outputs are neutral until they are computed.
+
+        A relative pose is that of two joints seen from the world, and has their rounding, of joints that carry both
+        too. Where such a joint is computed itself, outputs would depend on what stood there before, in the last bits.
+        """
+        entries = [i for generation in self._moving for e in generation for i in e.outputs.q_indices.tolist()]
+        at = self._packer.filled(self._problem.space.neutral[entries])
+        writes = self._packer.records([(at + i, entry) for i, entry in enumerate(entries)])
+        return self._packer.recorded(lambda: None), writes, set(), set(entries)
 
     def _map(self, explicit: Explicit, element: int) -> int:
         """Emit an explicit map, its derivative into E: where its value is in W."""

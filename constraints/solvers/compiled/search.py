@@ -129,7 +129,22 @@ class SearchPacker:
             header[layout.TABLE] = packer.constants(restarts.table[:, restarts.drawn])
             header[layout.TABLE_ROWS], header[layout.DRAWN] = len(restarts.table), packer.counted(restarts.drawn)
             header[layout.CRC] = packer.table(_CHECK_SUMS)
-            header[layout.SCREENED] = int(restarts.alike)
+            header[layout.SCREENED] = int(self._are_alike(restarts))
+
+    def _are_alike(self, restarts: Restarts) -> bool:
+        """Whether rows of the table have the same residuals for all starts, to the last bit.
+
+        Then all that is read is drawn or computed: by functions, and by joints, which carry frames and need not move
+        one against the other.
+        """
+        problem, tree = self._problem, self._packer.joints
+        read = set[int]() if tree is None else {i for joint in tree.joints for i in joint.entries}
+        for leaf in problem.space.leaves():
+            moved, count = problem.columns[leaf.v], leaf.q.stop - leaf.q.start
+            by = np.flatnonzero(moved if leaf.space.is_flat else np.full(count, moved.any()))
+            read.update((leaf.q.start + by).tolist())
+        computed = {i for explicit in problem.resolution.explicits for i in explicit.outputs.q_indices.tolist()}
+        return read <= {*restarts.drawn.tolist()} | computed
 
 
 def moves_of(packer: Packer, space: Space, columns: Integers, live: int) -> int:

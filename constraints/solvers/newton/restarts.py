@@ -29,22 +29,18 @@ class Restarts:
     Attributes:
         table: (size, nq) configurations.
         drawn: entries of q that are read from it.
-        alike: whether no row depends on anything else of the start.
     """
 
     def __init__(self, problem: Problem, seed: int, size: int) -> None:
         space = problem.space
         self.table = random_points(problem.bounds, problem.revolute).draw(np.random.default_rng(seed), size)
-        drawn, kept = np.zeros(space.nq, dtype=np.bool_), problem.columns & ~problem.resolution.outputs
+        drawn = np.zeros(space.nq, dtype=np.bool_)
         for leaf in space.leaves():
             if leaf.space.atoms[:1] in ((("SE3", 1),), (("SE2", 1),)):
                 continue
             moving = (problem.columns & problem.free)[leaf.v]
-            if not leaf.space.is_flat:
-                moving[:] = moving.any()
             drawn[leaf.q] = moving if leaf.space.is_flat else moving.any()
-            kept[leaf.v] &= ~moving
-        self.drawn, self.alike = np.flatnonzero(drawn), not kept.any()
+        self.drawn = np.flatnonzero(drawn)
 
     @property
     def is_empty(self) -> bool:
