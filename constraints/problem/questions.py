@@ -28,6 +28,8 @@ from ..functions.frames.transformation import Transformation
 from ..linear_algebra import norm
 from ..questions import FAR_AWAY, TURN, TURNS, Coordinate, ask_once, asked_of_turns, coordinate_at, far_entries, say
 from ..robot import Bounds, Frame, Robot, rigid_transform
+from ..robot.elementary import elementary_parts
+from ..robot.model.joints import joint_whole, type_name
 from ..robot.space import RobotSpace
 from ..rows.explicit import Explicit
 from ..rows.implicit import Implicit
@@ -281,7 +283,7 @@ def reach_of(robot: Robot, *frames: Frame, free: bool = False) -> float:
         total += norm(np.asarray(frame.placement.translation))
         for joint in list(model.supports[frame.joint])[1:]:
             factor = space.factors[int(joint) - 1]
-            total += norm(np.asarray(model.jointPlacements[joint].translation))
+            total += norm(np.asarray(model.jointPlacements[joint].translation)) + _inside(model.joints[joint])
             if not factor.space.is_flat:
                 if factor.space not in (SO2, SO3):
                     total += _room(robot, factor.q) if free else inf
@@ -292,10 +294,22 @@ def reach_of(robot: Robot, *frames: Frame, free: bool = False) -> float:
     return total
 
 
+def _inside(joint: Any) -> float:
+    """Lengths inside a joint [m]: between those that it is composed of, and from the middle of an ellipsoid."""
+    total = 0.0
+    for part, placement in elementary_parts(joint):
+        total += norm(np.asarray(placement.translation))
+        if type_name(part) == "Ellipsoid":
+            whole = joint_whole(part)
+            total += max(whole.radius_x, whole.radius_y, whole.radius_z)
+    return total
+
+
 def _room(robot: Robot, part: slice) -> float:
     """How far the translation of a body is from its origin, at most [m]."""
     plain = part.start + np.flatnonzero(plain_entries(robot.nq, robot.space.unit_blocks)[part])
-    return norm(np.maximum(np.abs(robot.bounds.lower[plain]), np.abs(robot.bounds.upper[plain])))
+    farthest = np.maximum(np.abs(robot.bounds.lower[plain]), np.abs(robot.bounds.upper[plain]))
+    return norm(farthest) if plain.size else 0.0
 
 
 def _of(part: slice) -> range:

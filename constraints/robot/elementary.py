@@ -244,7 +244,7 @@ def _has_parts(joint: Any) -> bool:
     return type_name(joint) != "Ellipsoid"
 
 
-def _parts(joint: Any) -> list[tuple[Any, Any]]:
+def elementary_parts(joint: Any) -> list[tuple[Any, Any]]:
     """Elementary joints in order, each with its placement on the one before."""
     kind, whole, here = type_name(joint), joint_whole(joint), pin.SE3.Identity()
     if kind == "Universal":
@@ -255,7 +255,7 @@ def _parts(joint: Any) -> list[tuple[Any, Any]]:
         return [(joint, here)]
     found: list[tuple[Any, Any]] = []
     for part, placement in zip(whole.joints, whole.jointPlacements, strict=True):
-        (first, at), *others = _parts(part)
+        (first, at), *others = elementary_parts(part)
         found += [(first, placement * at), *others]
     return found
 
@@ -273,7 +273,7 @@ def expanded(source: Any) -> tuple[Any, tuple[int, ...]]:
         parent = int(source.parents[i])
         at = joints[parent]
         placement = source.jointPlacements[i]
-        parts = _parts(source.joints[i])
+        parts = elementary_parts(source.joints[i])
         for number, (part, offset) in enumerate(parts):
             name = source.names[i] if number == len(parts) - 1 else f"{source.names[i]} {number}"
             at = int(model.addJoint(at, part, placement * offset, name))

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pinocchio as pin
 import pytest
-from robots import arm, humanoid
+from robots import arm, humanoid, joint_models
 from scipy.spatial.transform import Rotation as R
 
 import constraints as lc
@@ -19,6 +19,7 @@ from constraints.models import sample_arm
 from constraints.problem.questions import ask_of_length, ask_of_rest, reach_of
 from constraints.questions import ask_once
 from liegroups import Rn
+from liegroups.unit_blocks import plain_entries
 
 
 def asked(caplog: pytest.LogCaptureFixture, *constraints: Any, robot: Any = None) -> list[str]:
@@ -299,6 +300,35 @@ def test_rests_of_springs_are_asked_about(
     found = warned(caplog)
     assert len(found) == bool(said)
     assert not said or f"rest of a spring: {said}" in found[0]
+
+
+def _turning() -> Any:
+    """A composite whose entries are all of unit vectors, with three metres inside."""
+    joint = pin.JointModelComposite()
+    joint.addJoint(pin.JointModelRUBX())
+    joint.addJoint(pin.JointModelSpherical(), pin.SE3(np.eye(3), np.array([3.0, 0.0, 0.0])))
+    return joint
+
+
+@pytest.mark.parametrize("joint", [*joint_models(), "turning"])
+def test_no_configuration_is_beyond_the_reach(joint: str) -> None:
+    """Of each joint, within bounds of its plain entries; a bound of the right size."""
+    model, rng = pin.Model(), np.random.default_rng(0)
+    kind = _turning() if joint == "turning" else joint_models()[joint]
+    carrier = model.addJoint(0, kind, pin.SE3(np.eye(3), np.array([0.3, 0.0, 0.0])), "joint")
+    tip = pin.SE3(np.eye(3), np.array([0.0, 0.2, 0.1]))
+    model.addFrame(pin.Frame("tip", carrier, tip, pin.FrameType.OP_FRAME))
+    robot = lc.Robot(model)
+    plain = plain_entries(robot.nq, robot.space.unit_blocks)
+    if plain.any():
+        robot = robot.with_bounds({"joint": (np.full(plain.sum(), -1.5), np.full(plain.sum(), 2.0))})
+    lower, upper = np.where(plain, robot.bounds.lower, -1.0), np.where(plain, robot.bounds.upper, 1.0)
+    reach, data, farthest = reach_of(robot, robot.frame("tip"), free=True), robot.model.createData(), 0.0
+    for _ in range(300):
+        pin.framesForwardKinematics(robot.model, data, robot.space.random(rng, lower, upper))
+        farthest = max(farthest, float(np.linalg.norm(data.oMf[robot.model.getFrameId("tip")].translation)))
+    assert reach / 6.0 < farthest <= reach
+    assert reach <= reach_of(robot, robot.frame("tip"))
 
 
 @pytest.mark.parametrize(
