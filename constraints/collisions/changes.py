@@ -114,7 +114,7 @@ def with_margins(before: Contents, margins: Mapping[tuple[str, str], float]) -> 
 
 
 def among_joints(rules: PairRules, before: Contents, margins: Mapping[frozenset[str], float]) -> Contents:
-    """For some pairs of joints only, with their margins.
+    """For some pairs of joints only, with their margins on top of those that there were.
 
     Args:
         rules: with the robot.
@@ -122,7 +122,8 @@ def among_joints(rules: PairRules, before: Contents, margins: Mapping[frozenset[
         margins: by pair of joints [m].
     """
     joints = [str(rules.robot.model.names[solid.joint]) for solid in before.solids]
-    kept = {(i, j): d for i, j in before.margins if (d := margins.get(frozenset((joints[i], joints[j])))) is not None}
+    of_joints = {pair: frozenset((joints[pair[0]], joints[pair[1]])) for pair in before.margins}
+    kept = {pair: d + margins[of_joints[pair]] for pair, d in before.margins.items() if of_joints[pair] in margins}
     return _of_pairs(before, kept, LeftOutReason.NOT_ASKED)
 
 

@@ -160,7 +160,9 @@ class ChangedCopies(ABC):
         return self._changed(with_margins(self._has, margins))
 
     def among(self: _Model, pairs: Iterable[CollisionPair]) -> _Model:
-        """The same model for some pairs of joints only, with their margins: the result of `graph.collision_pairs`.
+        """The same model for some pairs of joints only: the result of `graph.collision_pairs`.
+
+        Their margins come on top of those of the model.
 
         Raises:
             WrongObjectError: something that is no CollisionPair.

@@ -154,7 +154,7 @@ def plan(
         seeds: in place of `rng`, seeds of several searches: the lowest one that succeeds counts.
         executor: what runs these, any `concurrent.futures.Executor`; by default one after the other.
         collisions: of robot and objects; pairs that do not move against each other on a motion are left out there, and
-            margins are those of the graph. None for nothing.
+            margins of the graph come on top of its own. None for nothing.
         limits: when to give up; of the search, not of proofs.
         guess: of targets; by default joints uniform in their bounds, and objects uniform on the floors that they may
             stand on.

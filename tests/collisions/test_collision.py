@@ -201,7 +201,9 @@ def test_of_some_pairs_of_joints_the_others_are_left_out() -> None:
     assert [(pair.a, pair.b, pair.reason) for pair in some.left_out] == [("one", "floor", LeftOutReason.NOT_ASKED)]
     high = np.array(pose(0.0, z=1.0) + pose(0.24, z=1.0))
     assert [c[:2] for c in some.collisions(high)] == [("one", "two")]
-    assert model.is_free(high)
+    assert model.is_free(high)  # 0.04 m apart: margins add up
+    assert model.with_margins({("one", "two"): -0.02}).among([CollisionPair(b, a, 0.05)]).is_free(high)
+    assert not model.with_margins({("one", "two"): 0.03}).among([CollisionPair(b, a, 0.02)]).is_free(high)
     assert some.is_free(np.array(pose(0.0) + pose(1.0, z=1.0)))  # the first is in the floor
     with pytest.raises(errors.OptionError, match="given twice, with different margins"):
         model.among([CollisionPair(a, b, 0.1), CollisionPair(b, a, 0.2)])
