@@ -287,7 +287,8 @@ class ConstraintGraph:
             q: guess (nq,); ignored by short transitions.
             leaf: for a level-set transition: a configuration (nq,) on the leaf where it must end, which satisfies the
                 condition; by default the guess, projected onto the condition.
-            onto: of any other transition: foliations on whose leaf of `leaf` it must end, too (`foliations_of`).
+            onto: of any other transition: foliations on whose leaf of `leaf` it must end, too (`foliations_of`);
+                of those that it keeps, a loop of its source chooses the leaf before, one waypoint more.
 
         Returns:
             The target, with its waypoints; the search may have failed.
@@ -297,9 +298,9 @@ class ConstraintGraph:
                 transition that chooses none.
         """
         found = self.transition(transition)
-        return from_start(
-            self._plans, self._plans.onto(found, onto) if onto else found, q_start, q, self.attempts, leaf
-        )
+        if onto:
+            found = self._plans.onto(found, onto, self.transitions_from(found.source, found.source))
+        return from_start(self._plans, found, q_start, q, self.attempts, leaf)
 
     def targets(
         self, transition: Transition | str, Q_start: ArrayLike, Q: ArrayLike, executor: Executor | None = None

@@ -199,23 +199,33 @@ class TransitionPlans:
         self.of = cache(partial(TransitionPlan, problems, selector))
         self._onto: dict[tuple[int, ...], Transition] = {}
 
-    def onto(self, transition: Transition, foliations: Sequence[Foliation]) -> Transition:
+    def onto(
+        self, transition: Transition, foliations: Sequence[Foliation], around: Sequence[Transition] = ()
+    ) -> Transition:
         """The same transition, ending on a leaf of some foliations that is given.
 
-        The leaf is chosen by its last motion that is not short: what follows is a short way from there.
+        The leaf is chosen by its last motion that is not short: what follows is a short way from there. Where that
+        motion keeps the leaf of its start, as the release of an object that stays where it is let go, a motion in the
+        source state comes first, and chooses it.
 
         Args:
             transition: of the graph.
             foliations: those on which it ends, with a complement.
+            around: transitions from its source to its source, of which the first plain one is that motion.
         """
         key = (id(transition), *map(id, foliations))
         found = self._onto.get(key)
         if found is None:
             parts = list(transition.inner or (transition,))
             last = max((i for i, part in enumerate(parts) if not part.short), default=0)
+            keeps = {id(kept) for kept in parts[last].constraints}
             chosen = [f.complement for f in foliations if f.complement is not None]
-            own = [c for c in chosen if all(c is not kept for kept in parts[last].constraints)]
-            parts[last] = replace(parts[last], condition=(), parameters=own)
-            found = replace(transition, inner=parts) if transition.inner else parts[0]
+            loop = next((each for each in around if not (each.is_level_set or each.inner)), None)
+            before = [c for c in chosen if id(c) in keeps] if loop is not None else []
+            parts[last] = replace(parts[last], condition=(), parameters=[c for c in chosen if id(c) not in keeps])
+            if before and loop is not None:
+                parts.insert(0, replace(loop, condition=(), parameters=before))
+            whole = replace(transition, constraints=(), condition=None, parameters=(), inner=parts)
+            found = whole if len(parts) > 1 or transition.inner else parts[0]
             self._onto[key] = found
         return found

@@ -220,7 +220,8 @@ class Attempts:
         if self.refusals.of_target(target):
             return None
         self.refusals.done.add(step)
-        parts = tuple(zip(transition.inner or (transition,), target.waypoints, strict=True))
+        whole = [self._graph.transition(part.name) for part in target.transition.inner or (transition,)]
+        parts = tuple(zip(whole, target.waypoints, strict=True))
         for part, point in parts:
             model = self._model(part)
             met = () if model is None else model.collisions(point, 1)

@@ -19,6 +19,7 @@ from robots import needs_robot_data
 from constraints import ConstraintError, Implicit, Position, Problem
 from constraints.collisions import Shape
 from constraints.errors import FailedError, GraphError, OptionError, UnknownNameError
+from constraints.manipulation import ConstraintGraphFactory, Handle, MovableObject, read_semantics
 from constraints.planning import Limits, Plan, PlanningStatus, plan, shorten
 from constraints.planning.marks import Sites
 from constraints.planning.plan import PlanSearch
@@ -42,7 +43,7 @@ def generator(seed: int = 0) -> np.random.Generator:
     return np.random.default_rng(seed)
 
 
-def nothing_wrong(found: Plan, start: np.ndarray, goal: np.ndarray) -> None:
+def nothing_wrong(found: Plan, start: np.ndarray, goal: np.ndarray, floor: float = RADIUS) -> None:
     """What plain pinocchio says: ends, bounds, steps, balls on the floor or carried without slip, and no collision."""
     scene, path = swap(), found.or_raise()
     model = scene.robot.model
@@ -69,7 +70,7 @@ def nothing_wrong(found: Plan, start: np.ndarray, goal: np.ndarray) -> None:
             assert np.ptp(np.array(held), axis=0).max() < 1e-3
     for t in np.linspace(0.0, path.duration, 40 * len(path.pieces)):
         q = path(t)
-        assert min(q[8], q[15]) >= RADIUS - 1e-4
+        assert min(q[8], q[15]) >= floor - 1e-4
 
 
 def test_two_balls_change_places() -> None:
@@ -92,6 +93,25 @@ def test_a_ball_that_is_where_it_shall_be_is_not_touched() -> None:
     found = plan(scene.graph, start, goal, rng=generator(), collisions=scene.collisions)
     nothing_wrong(found, start, goal)
     assert len(found.transitions) == 2
+    assert np.abs(found.or_raise().samples[:, 6:9] - start[6:9]).max() < 1e-9
+
+
+def test_an_object_without_surfaces_is_let_go_where_the_goal_has_it() -> None:
+    """It was refused: a release of what stays where it is chooses no leaf, so the motion before it must."""
+    scene, objects = swap(), list[MovableObject]()
+    for name in ("s0", "s1"):
+        mask = [True, True, True, False, True, True]
+        objects.append(
+            MovableObject(name, [Handle(f"{name}/handle", scene.robot.frame(f"{name}_top"), 0.05, mask=mask)])
+        )
+    grippers = list(read_semantics(scene.robot, sys.modules["swap"].SRDF, "ur3").grippers.values())
+    graph = ConstraintGraphFactory(scene.robot, grippers, objects).generate()
+    start, goal = scene.at(0.2, 0.3), scene.at(0.2, 0.35)
+    goal[15] = 0.1
+    found = plan(graph, start, goal, rng=generator(), collisions=scene.collisions)
+    nothing_wrong(found, start, goal, floor=-0.1)
+    assert found.transitions == ("ur3/gripper > s1/handle | f", "ur3/gripper < s1/handle | 0-1")
+    assert found.on[2] == "Loop | 0-1"  # the ball is brought to its goal while it is held
     assert np.abs(found.or_raise().samples[:, 6:9] - start[6:9]).max() < 1e-9
 
 
