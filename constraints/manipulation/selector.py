@@ -145,13 +145,13 @@ class StateSelector:
         owners = [*self._everywhere, *state.constraints]
         names = [owner.name for owner in owners]
         return ", ".join(
-            f"{label(owner.name, i, names)} is off by {errors[id(owner)]:.3g}{_of_margin(owner, errors[id(owner)])}"
+            f"{label(owner.name, i, names)} is off by {errors[id(owner)]:.3g}{of_margin(owner, errors[id(owner)])}"
             for i, owner in enumerate(owners)
             if errors[id(owner)] > self.threshold
         )
 
 
-def _of_margin(owner: RowOwner, error: float) -> str:
+def of_margin(owner: RowOwner, error: float) -> str:
     """That an object that is off by its margin is to stand so far above its floor, in words; else nothing."""
     contact = owner.function if isinstance(owner, Implicit) else None
     if not isinstance(contact, ConvexShapeContact) or not 0.99 <= error / (contact.margin or np.inf) <= 1.01:

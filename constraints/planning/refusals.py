@@ -13,6 +13,7 @@ from ..collisions.model import Collision, CollisionModel
 from ..errors import GraphError
 from ..manipulation.foliation import leaf_at
 from ..manipulation.graph import ConstraintGraph
+from ..manipulation.selector import of_margin
 from ..manipulation.states import State, Transition
 from ..manipulation.targets import TargetConfiguration
 from ..paths.relative_motion import CollisionPair, relative_motion
@@ -59,13 +60,18 @@ def refuse_off(graph: ConstraintGraph, q: Vector, state: State, who: str) -> Non
     """Refuse an end that is in its state, but too far off for paths.
 
     Raises:
-        GraphError: says by how much, and how it is projected.
+        GraphError: says by how much, how it is projected, and which constraints are off.
     """
-    off, least = graph.problem_of(state).residual(q), graph.path_options.threshold
+    problem, least = graph.problem_of(state), graph.path_options.threshold
+    off = problem.residual(q)
     if off > least:
+        norms = zip(problem.constraints, problem.constraints.norms(problem.error(q)), strict=True)
+        parts = (
+            f"'{name}' is off by {norm:.3g}{of_margin(owner, norm)}" for owner, (name, norm) in norms if norm > least
+        )
         raise GraphError(
             f"the {who} is off '{state}' by {off:.3g}, but paths keep to {least:.3g}: project it first, "
-            "`Projector(graph.problem_of(state), graph.path_options).project(q)`"
+            f"`Projector(graph.problem_of(state), graph.path_options).project(q)` ({', '.join(parts)})"
         )
 
 
