@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from liegroups.arguments import finite_number, finite_vector, is_finite_number
 
 from .errors import OptionError
 
 
 def whole_number(candidate: object, what: str, least: int | None = None, most: int | None = None) -> int:
-    """Take a whole number from a user; a truth value is none.
+    """Take a whole number from a user, numpy's too; a truth value is none.
 
     Args:
         candidate: what came.
@@ -18,9 +20,9 @@ def whole_number(candidate: object, what: str, least: int | None = None, most: i
     Raises:
         OptionError: anything else.
     """
-    if isinstance(candidate, int) and not isinstance(candidate, bool):
+    if isinstance(candidate, (int, np.integer)) and not isinstance(candidate, bool):
         if (least is None or candidate >= least) and (most is None or candidate <= most):
-            return candidate
+            return int(candidate)
     ends = ("" if least is None else f" from {least}") + ("" if most is None else f" to {most}")
     raise OptionError(f"{what}: expected a whole number{ends}, got {candidate!r}")
 

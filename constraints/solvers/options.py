@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields
 from typing import Any, TypeVar
 
 from liegroups.arguments import is_finite_number
+from liegroups.frozen import set_fields
 
 from ..errors import FrozenOptionError, OptionError, UnknownNameError, UnknownOptionError
 from ..exports import from_above
@@ -24,6 +25,10 @@ LOOSE_THRESHOLD = 10.0
 """A threshold above this is asked about: a scaled error of so many metres or radians would be none."""
 LOCAL_ITERATIONS = 100
 """Budget of a single try, and of searches that others repeat from other guesses."""
+MOST_COUNT = 2**62
+"""Largest count: kernels add two of them in 64 bits."""
+_FROM_0 = ("max_iterations", "refine_iterations", "seed", "saturating_passes")
+_FROM_1 = ("stall_count", "patience_count", "restart_table", "screen")
 
 
 _MEANT = by_word(OPTIONS)
@@ -152,10 +157,11 @@ class Options:
         for name in ("damping", "refine_gain"):
             value = getattr(self, name)
             self._require(name, is_finite_number(value) and value >= 0.0, "a number that is not negative")
-        for name in ("max_iterations", "refine_iterations", "seed", "saturating_passes"):
-            whole_number(getattr(self, name), f"option '{name}'", 0)
-        for name in ("stall_count", "patience_count", "restart_table", "screen"):
-            whole_number(getattr(self, name), f"option '{name}'", 1)
+        for least, names in enumerate((_FROM_0, _FROM_1)):
+            for name in names:
+                count = whole_number(getattr(self, name), f"option '{name}'", least)
+                self._require(name, name == "seed" or count <= MOST_COUNT, "at most 2**62")
+                set_fields(self, **{name: count})
         for name in ("restarts", "wrap", "trace", "nearest", "optimise_last"):
             hint = " (False, or Options.local(), is without restarts)" if name == "restarts" else ""
             self._require(name, isinstance(getattr(self, name), bool), f"True or False{hint}")

@@ -580,6 +580,7 @@ def test_trace():
         ({"threshold": 0.0}, r"'threshold': expected a positive number, got 0"),
         ({"threshold": float("nan")}, r"'threshold'"),
         ({"max_iterations": 1.5}, r"'max_iterations': expected a whole number from 0, got 1.5"),
+        ({"max_iterations": 10**30}, r"'max_iterations': expected at most 2\*\*62, got 10{30}"),  # int64 of kernels
         (
             {"restarts": 1},
             r"'restarts': expected True or False \(False, or Options.local\(\), is without restarts\), got 1",
@@ -594,6 +595,13 @@ def test_options_are_checked(changes, said):
     for make in (Options, Options.local):
         with pytest.raises(OptionError, match=said):
             make(**changes)
+
+
+def test_whole_numbers_of_numpy_are_whole_numbers():
+    """A seed that is drawn, a budget from an array: they were refused as no whole numbers."""
+    taken = Options(seed=np.int64(3), max_iterations=np.uint8(9), screen=np.int32(2))  # pyright: ignore[reportArgumentType]
+    assert repr(taken) == "Options(max_iterations=9, seed=3, screen=2)"
+    assert taken == Options(max_iterations=9, seed=3, screen=2)
 
 
 def test_typos_in_options_are_named():
