@@ -12,7 +12,7 @@ from liegroups.arguments import expect, finite_vector
 from liegroups.arrays import ArrayLike, Vector
 from liegroups.frozen import read_only, read_only_copy, set_fields
 
-from ..errors import OperatorError, OtherConstraintsError, WrongObjectError
+from ..errors import OperatorError, OtherConstraintsError, SizeError, WrongObjectError
 from ..exports import from_above
 from ..functions.function import Function
 from ..keywords import unchanging
@@ -25,6 +25,7 @@ from .same_constraints import what_differs
 from .stack import Stack
 
 _T = TypeVar("_T")
+_SHOWN = 6  # constraints that an error lists
 
 
 @final
@@ -76,7 +77,10 @@ class RightHandSide:
             if isinstance(vector, Point):
                 read = "a RightHandSide (to get one that a posture satisfies: problem.rhs_from(posture.q))"
                 raise WrongObjectError("right-hand side", read, f"a {type(vector).__name__}")
-            numbers = _vector(vector, stack.rhs_size, "right-hand side")
+            try:
+                numbers = _vector(vector, stack.rhs_size, "right-hand side")
+            except SizeError as error:
+                raise SizeError(error.what, error.expected, error.received, _sizes(stack)) from None
             parts = [owner.check_rhs(numbers[s]) for owner, s in zip(stack, stack.rhs_slices, strict=True)]
         size, of = stack.full_size, "of right-hand sides"
         moving = None if velocity is None else _vector(velocity, size, f"velocity {of}")
@@ -283,3 +287,12 @@ class _Kept:
 
 def _vector(numbers: ArrayLike, size: int, what: str) -> Vector:
     return read_only_copy(finite_vector(numbers, size, what))
+
+
+def _sizes(stack: Stack) -> str:
+    """How many numbers each of several constraints takes, in words; nothing for a single one."""
+    if len(stack) < 2:
+        return ""
+    sizes = [f"{s.stop - s.start} of '{name}'" for name, s in zip(stack.names, stack.rhs_slices, strict=True)]
+    more = f" and {len(sizes) - _SHOWN} more" if len(sizes) > _SHOWN else ""
+    return f"{', '.join(sizes[:_SHOWN])}{more}; problem.rhs.replace(name, point) changes one"
