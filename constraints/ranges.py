@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from liegroups.arguments import finite_number, finite_vector, is_finite_number
@@ -20,9 +22,10 @@ def whole_number(candidate: object, what: str, least: int | None = None, most: i
     Raises:
         OptionError: anything else.
     """
+    number: Any = candidate
     if isinstance(candidate, (int, np.integer)) and not isinstance(candidate, bool):
-        if (least is None or candidate >= least) and (most is None or candidate <= most):
-            return int(candidate)
+        if (least is None or number >= least) and (most is None or number <= most):
+            return int(number)
     ends = ("" if least is None else f" from {least}") + ("" if most is None else f" to {most}")
     raise OptionError(f"{what}: expected a whole number{ends}, got {candidate!r}")
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from liegroups import Segments, Space
+from liegroups import SO2, Segments, Space
 from liegroups.arguments import as_mapping, expect, finite_vector
 
 from ..errors import OptionError, WrongObjectError
@@ -218,7 +218,8 @@ def _single(robot: Robot, joint: str) -> int:
     """Column of a joint with one number in q."""
     factor = robot.space.factors[robot.joint_index(joint) - 1]
     if factor.space.atoms != (("R", 1),):
-        raise WrongObjectError(
-            f"joint '{joint}' in a linear coupling", "a joint with one number in q", factor.space.name
-        )
+        name = factor.space.name
+        if factor.space.atoms == SO2.atoms:
+            name += ", cosine and sine of a continuous joint (as a revolute joint with limits it has one number)"
+        raise WrongObjectError(f"joint '{joint}' in a linear coupling", "a joint with one number in q", name)
     return factor.v.start

@@ -665,6 +665,13 @@ def test_linear_coupling_refuses_joints_and_numbers_that_are_none() -> None:
     for joint, source in (("box/root_joint", "arm/elbow"), ("arm/elbow", "box/root_joint")):
         with pytest.raises(errors.WrongObjectError, match="a joint with one number in q, got SE3"):
             linear_coupling(robot, joint, {source: 1.0})
+    turns = "".join(
+        f"<joint name='{name}' type='continuous'><parent link='a'/><child link='{name}'/>{mimic}</joint>"
+        for name, mimic in (("b", ""), ("c", "<mimic joint='b'/>"))
+    )
+    wheels = Robot.from_urdf(f"<robot name='wheels'><link name='a'/><link name='b'/><link name='c'/>{turns}</robot>")
+    with pytest.raises(errors.WrongObjectError, match=r"'c' .* got SO2, .*as a revolute joint with limits it has"):
+        mimic_constraints(wheels)
     with pytest.raises(errors.OverlapError, match="arm/elbow"):
         linear_coupling(robot, "arm/elbow", {"arm/elbow": 1.0, "arm/wrist_roll": 1.0})
     with pytest.raises(errors.DtypeError, match="multipliers of 'arm/elbow'"):
