@@ -116,6 +116,8 @@ def test_a_slow_function_is_stopped_too() -> None:
     result = Projector(problem, Options(max_iterations=10_000, seconds=0.5)).project([0.3])
     assert perf_counter() - began < 2.0
     assert result.status is Status.TIME_LIMIT
+    late = Projector(problem, Options(max_iterations=10_000, seconds=1e-3)).project([0.3])
+    assert f"in {late.seconds:.2g} s, as the limit of 0.001 s is looked at between chunks of iterations;" in str(late)
 
 
 def test_a_time_limit_is_refused_where_results_must_be_the_same_bits(tmp_path: Path) -> None:

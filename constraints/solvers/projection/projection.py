@@ -38,6 +38,9 @@ if TYPE_CHECKING:
     from ...robot.bounds import Violation
     from ..diagnosis import Diagnosis, Sensitivity
 
+LATE = 3.0
+"""A projection that took so many times its limit says how long it took."""
+
 
 class Case(NamedTuple):
     """What was asked: all that a projection depends on.
@@ -147,7 +150,9 @@ class Projection(Solved, ByJoint):
         if self.success:
             return used
         if self.status is Status.TIME_LIMIT:
-            used += f" in {self.options.seconds:g} s; more: `Options(seconds=...)`"
+            limit = self.options.seconds or self.seconds
+            late = f"{self.seconds:.2g} s, as the limit of {limit:g} s is looked at between chunks of iterations"
+            used += f" in {late if self.seconds > LATE * limit else f'{limit:g} s'}; more: `Options(seconds=...)`"
         elif self.iterations >= most:
             used += f"; more: `Options(max_iterations={larger_budget(most)})`"
         if self.status is not Status.UNDEFINED:
