@@ -523,6 +523,8 @@ def test_a_refinement_that_goes_astray_leaves_the_solution(monkeypatch: Any, shi
     assert result.iterations == plain.iterations
     assert result.stationarity is not None
     assert result.stationarity > 1e-3 > 1e-8 > (honest.stationarity or 0.0)
+    assert ", not the nearest yet: above `refine_tolerance` 1e-08)" in str(result)
+    assert "yet" not in str(honest)
 
 
 def test_a_part_of_a_step_is_taken_that_gains_what_it_promises(monkeypatch: Any) -> None:

@@ -275,6 +275,15 @@ class Projection(Solved, ByJoint):
         """
         raise WrongObjectError("unpacked value", "a sequence (a projection has `q`, `success`, `status`)", self)
 
+    @property
+    def _left(self) -> str:
+        """What is left of the gradient of a refinement, in words; of `nearest` also that it did not finish."""
+        if self.refined is None:
+            return ""
+        finished = self.refined.near is None or self.refined.stationarity <= self.options.refine_tolerance
+        more = "" if finished else f", not the nearest yet: above `refine_tolerance` {self.options.refine_tolerance:g}"
+        return f", stationarity {self.refined.stationarity:.1g}{more}"
+
     def __str__(self) -> str:
         python = cost_of_python(self.problem, self.engine)
         timeless = f"; {python}" if python else ""
@@ -284,8 +293,7 @@ class Projection(Solved, ByJoint):
             frozen = f"; {frozen}" if frozen else ""
             return f"{self.status} (residual {self.residual:.3g}; {self.effort}{timeless}){frozen}"
         tries = f", {counted(self.restarts, 'restart')}" if self.restarts else ""
-        left = "" if self.refined is None else f", stationarity {self.refined.stationarity:.1g}"
-        spent = f"{counted(self.iterations, 'iteration')}{tries}{left}"
+        spent = f"{counted(self.iterations, 'iteration')}{tries}{self._left}"
         return f"{self.status} (residual {self.residual:.3g}, {spent}{timeless})"
 
     __repr__ = __str__
