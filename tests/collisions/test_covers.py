@@ -335,6 +335,8 @@ def test_rows_of_any_layout_and_number() -> None:
         assert (model.is_free_batch(rows) == wanted).all()
     assert model.is_free_batch(Q[:0]).shape == (0,)
     assert (model.is_free_batch(Q[::2]) == wanted[::2]).all()
+    with pytest.raises(errors.SizeError, match=r"per row; a single one is \[q\]\)"):  # it named `project`
+        model.is_free_batch(Q[0])
     with pytest.raises(errors.SizeError):
         model.is_free_batch(Q[:, :-1])
     with pytest.raises(errors.NotFiniteError, match="row 2 of Q"):

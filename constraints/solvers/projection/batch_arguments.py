@@ -27,7 +27,7 @@ def starts_of(space: Space, Q: ArrayLike, what: str = "Q") -> Matrix:
     """Configurations as a new float64 array (n, nq); the first bad row is named."""
     array = _numbers(Q, what, f"(n, {space.nq})")
     if array.ndim != 2 or array.shape[1] != space.nq:
-        hint = "one configuration per row; for a single one use project(q)"
+        hint = "one configuration per row; a single one is [q]"
         raise SizeError(f"{what} of {space.name}", f"(n, {space.nq})", array.shape, hint)
     with np.errstate(over="ignore"):
         starts = np.array(array, dtype=np.float64, order="C")
