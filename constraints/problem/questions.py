@@ -22,8 +22,10 @@ from ..errors import UndefinedError
 from ..functions.affine import Affine
 from ..functions.frames.center_of_mass import CenterOfMass
 from ..functions.frames.frame_function import FrameFunction
+from ..functions.frames.orientation import Orientation
 from ..functions.frames.pose import Pose
 from ..functions.frames.position import Position
+from ..functions.frames.rotation import Rotation
 from ..functions.frames.transformation import Transformation
 from ..linear_algebra import norm
 from ..questions import FAR_AWAY, TURN, TURNS, Coordinate, ask_once, asked_of_turns, coordinate_at, far_entries, say
@@ -168,6 +170,8 @@ def _questions(owner: RowOwner, rhs: RightHandSide, bounds: Bounds, revolute: Bo
             yield from _coordinates(function, owner, rhs, bounds, revolute)
         elif isinstance(function, Position | Pose | Transformation):
             yield from _relative(function, owner, rhs.of(owner))
+        elif isinstance(function, Orientation | Rotation):
+            yield from _turned(function, owner, rhs.of(owner), 0)
         elif isinstance(function, CenterOfMass):
             yield _distance(function.name, _reach_of_mass(function), owner, rhs.of(owner))
 
@@ -239,10 +243,20 @@ def _relative(function: FrameFunction, owner: Implicit, target: Vector, free: bo
         if 0.0 < reach < inf and away > FAR_AWAY * reach:
             yield f"a reference {away:.6g} m away of '{b}', which reaches {reach:.3g} m: is it in millimetres?"
     yield _distance(f"'{b}'", reach_of(function.robot, a, b, free=free), owner, target)
-    if isinstance(function, Transformation) and owner.rows.mask[3:].all():
-        turned = norm(target[3:6])
-        if turned > HALF_TURN:
-            yield f"a rotation vector {turned:.6g} rad long, where half a turn is pi: is it in degrees?"
+    if isinstance(function, Pose | Transformation):
+        yield from _turned(function, owner, target, 3)
+
+
+def _turned(function: FrameFunction, owner: Implicit, target: Vector, first: int) -> Iterator[str]:
+    """A rotation vector of more than half a turn, or a row of one that is to be; its rows are from the first on."""
+    rows, vector = owner.rows, target[first : first + 3] if isinstance(function, Orientation | Transformation) else None
+    if vector is not None and rows.mask[first:].all() and norm(vector) > HALF_TURN:
+        yield f"a rotation vector {norm(vector):.6g} rad long, where half a turn is pi: is it in degrees?"
+    for row in (np.flatnonzero(rows.mask[first:]) + first).tolist():
+        at = 0.0 if vector is None else float(vector[row - first])
+        nearest = _nearest((at + float(rows.lower[row]), at + float(rows.upper[row])), 0.0, 0.0)
+        if abs(nearest) > HALF_TURN:
+            yield f"{nearest:.6g} rad for row {row}, where half a turn is pi: is it in degrees?"
 
 
 def _distance(what: str, reach: float, owner: Implicit, target: Vector) -> str:

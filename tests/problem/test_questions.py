@@ -64,6 +64,24 @@ def test_what_may_be_meant_is_not_asked_about(caplog: pytest.LogCaptureFixture) 
     assert asked(caplog, lc.Implicit.equal(lc.Position(walker, frame), [1e4, 0.0, 0.0]), robot=walker) == []
 
 
+def test_degrees_of_rotation_vectors_are_asked_about(caplog: pytest.LogCaptureFixture) -> None:
+    """They are at most pi long: 90 is out of reach, which was said of `Transformation` alone."""
+    robot = arm()
+    turned, pose, lean = lc.Orientation(robot, "tool"), lc.Pose(robot, "tool"), [True, True, False]
+    [said] = asked(caplog, lc.Implicit.equal(turned, [0.0, 0.0, 90.0]))
+    assert "a rotation vector 90 rad long, where half a turn is pi: is it in degrees?" in said
+    [said] = asked(caplog, lc.Implicit.equal(turned, [90.0, 0.0, 0.0], mask=lean))
+    assert "90 rad for row 0, where half a turn is pi: is it in degrees?" in said
+    for above, row in (
+        (lc.Implicit.above(lc.Rotation(robot, "tool"), 10.0, mask=lean), 0),
+        (lc.Implicit.above(pose, 10.0), 3),
+    ):
+        [said] = asked(caplog, above)
+        assert f"10 rad for row {row}" in said
+    fine = lc.Implicit.equal(turned, [0.0, 3.1, 0.0]), lc.Implicit.above(lc.Rotation(robot, "tool"), -3.1)
+    assert asked(caplog, *fine) == []
+
+
 def test_bounds_of_a_problem_and_joints_without_bounds_are_asked_about(
     caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
