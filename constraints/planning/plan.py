@@ -314,6 +314,8 @@ class PlanSearch:
                 sequences.failed(step, proofs.penalty(step))
         if found.path is not None:
             reason = left_unasked(self.collisions)
+        elif self.collisions is not None and (met := self.collisions.collisions(start)):
+            reason = "; ".join(filter(None, (reason, f"at the start already, {in_words(met)}")))
         counts, refusals = attempts.counts, attempts.refusals
         return Plan(
             found.path, status, names, tried, attempts.targets, refusals.counts, refusals.cases,

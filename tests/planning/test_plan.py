@@ -212,6 +212,10 @@ def test_what_cannot_be_ends_in_time_and_says_why() -> None:
     found = plan(scene.graph, start, scene.at(0.2, 0.35), rng=generator(), collisions=wide)
     assert found.status is PlanningStatus.START_COLLIDES
     assert "ur3/shoulder_link_0 collides with s0" in found.reason
+    inside = scene.at(0.3, 0.31)  # one ball in the other: pairs that stay together are left out until one is taken
+    found = plan(scene.graph, inside, start, rng=generator(), collisions=scene.collisions, limits=Limits(sequences=2))
+    assert found.status is PlanningStatus.SEQUENCES
+    assert found.reason == "at the start already, s0 collides with s1"
 
 
 def test_start_is_goal() -> None:
