@@ -49,9 +49,10 @@ from constraints.paths.moving_rhs import MovingRightHandSide
 from constraints.paths.path import Piece
 from constraints.planning import Plan, PlanningStatus, Trajectory, timed, walk
 from constraints.planning.trajectories import timing
+from constraints.planning.trajectories.group_spline import GroupSpline
 from constraints.planning.trajectories.time_law import TangentLimits, TimeLaw
 from constraints.planning.trajectories.trajectory import regular_times
-from liegroups import Rn
+from liegroups import SE3, Rn
 
 ARM = sample_arm()
 WITHIN = 1.01
@@ -506,6 +507,22 @@ def test_a_straight_line_is_gone_through_in_the_least_time(way: float, duration:
         assert state.v[0] * second == pytest.approx(4.0 * part * ramp, rel=0.03)
         assert state.q[0] == pytest.approx(2.0 * (part * ramp) ** 2, rel=0.06)
     assert trajectory(0.5 * trajectory.duration).q[0] == pytest.approx(0.5 * way, rel=0.01)
+
+
+def test_intervals_that_stay_are_not_evaluated_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A plan of 25 pieces took twice as long; what is kept is, bit for bit, what the curve gives."""
+    space, rng = SE3 * Rn(2), np.random.default_rng(4)
+    points = space.integrate(np.tile(space.neutral, (9, 1)), 0.3 * rng.standard_normal((9, space.nv)))
+    curve = GroupSpline.through(space, points, np.linspace(0.0, 1.0, 9), 5)
+    asked, rates = list[int](), GroupSpline.rates
+    monkeypatch.setattr(GroupSpline, "rates", lambda self, s: asked.append(len(s)) or rates(self, s))
+    looks, knots = timing._Looks(curve), np.linspace(0.0, 1.0, 21)
+    looks.at(knots)
+    halved = np.sort(np.concatenate([knots, 0.5 * (knots[3:5] + knots[4:6])]))
+    for each in (halved, halved):
+        found, fresh = looks.at(each), timing._Looks(curve).at(each)
+        assert all(np.array_equal(a, b) for a, b in zip(found, fresh, strict=True))
+    assert asked == [9 * n for n in (20, 4, 22, 22)]
 
 
 def test_limits_say_how_much_slower_a_motion_must_be() -> None:

@@ -84,6 +84,10 @@ class GroupSpline:
     def at(self, s: Vector) -> CurvePoints:
         """Points at parameters (n,), from the first to the last of the curve."""
         i = np.clip(np.searchsorted(self.s, s, side="right") - 1, 0, len(self.s) - 2)
+        return CurvePoints(self.space.integrate(self.points[i], self.charts(s)), *self.rates(s))
+
+    def rates(self, s: Vector) -> tuple[Matrix, Matrix]:
+        """Body velocities and their derivatives (n, nv) at parameters (n,), as `at` has them."""
         c, rates, bends = self.charts(s), self.charts(s, 1), self.charts(s, 2)
         first, second = np.array(rates), np.array(bends)
         for leaf in self.space.leaves():
@@ -94,7 +98,7 @@ class GroupSpline:
             rate, bend, J = rates[part], bends[part], leaf.space.exp_jacobian(c[part])
             first[part] = _times(J, rate)
             second[part] = _times(J, bend) + _times(_slope(leaf.space, c[part], rate), rate)
-        return CurvePoints(self.space.integrate(self.points[i], c), first, second)
+        return first, second
 
 
 def _derivatives(space: Space, points: Matrix, s: Vector, width: int) -> tuple[Matrix, Matrix]:

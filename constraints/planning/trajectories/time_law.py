@@ -104,13 +104,13 @@ def fastest_law(curve: GroupSpline, limits: TangentLimits, knots: Vector) -> Tim
         PathError: toppra finds none.
         MissingExtraError: it is not installed.
     """
-    by_knot = curve.at(knots)
-    unit = _unit_of_time(by_knot.first, limits)
+    path = _ToppraPath(curve)
+    unit = _unit_of_time(path(knots, 1), limits)
     sizes = limits.velocity * unit, limits.acceleration * unit**2
     constraint = from_extra("toppra.constraint", "trajectory")
     rows = [constraint.JointVelocityConstraint(sizes[0]), constraint.JointAccelerationConstraint(sizes[1])]
     algorithm = from_extra("toppra.algorithm", "trajectory")
-    instance = algorithm.TOPPRA(rows, _ToppraPath(curve), gridpoints=knots, solver_wrapper="seidel")
+    instance = algorithm.TOPPRA(rows, path, gridpoints=knots, solver_wrapper="seidel")
     _, speed, *_ = instance.compute_parameterization(0.0, 0.0)
     if speed is None or not np.isfinite(speed).all() or not (speed[1:] + speed[:-1] > 0.0).all():
         raise PathError(f"a path could not be timed: toppra says '{instance.problem_data.return_code.value}'")
@@ -125,12 +125,19 @@ def _unit_of_time(first: Matrix, limits: TangentLimits) -> float:
 
 @final
 class _ToppraPath:
-    """A curve as toppra sees it: derivatives by the parameter are those of the tangent."""
+    """A curve as toppra sees it: derivatives by the parameter are those of the tangent; it asks at the same places."""
 
     def __init__(self, curve: GroupSpline) -> None:
         self._curve = curve
         self.dof, self.path_interval = curve.space.nv, np.array([0.0, 1.0])
+        self._asked: Vector = np.zeros(0)
+        self._rates: tuple[Matrix, Matrix] = curve.rates(self._asked)
 
     def __call__(self, s: Any, order: int = 0) -> Matrix:
         """Points (n, nq), or derivatives (n, nv) of an order."""
-        return self._curve.at(np.atleast_1d(np.asarray(s, dtype=np.float64)))[order]
+        places = np.atleast_1d(np.asarray(s, dtype=np.float64))
+        if order == 0:
+            return self._curve.at(places).q
+        if not np.array_equal(places, self._asked):
+            self._asked, self._rates = places.copy(), self._curve.rates(places)
+        return self._rates[order - 1]

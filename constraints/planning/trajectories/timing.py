@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from itertools import pairwise
-from typing import NamedTuple, final
+from typing import ClassVar, NamedTuple, final
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from ..plan import Plan
 from .group_spline import GroupSpline
 from .limits_of_motion import tangent_limits
 from .runs import Stretch, runs_of, stops_of
-from .time_law import TangentLimits, TimeLaw, fastest_law, moved
+from .time_law import TangentLimits, TimeLaw, fastest_law
 from .trajectory import LOOKS_PER_SECOND, PathEvent, TimedPart, Trajectory, regular_times
 
 _log = logging.getLogger(__package__)
@@ -114,6 +114,33 @@ class _Timed(NamedTuple):
 
 
 @final
+class _Looks:
+    """How a curve changes at places in intervals between knots; an interval that stays is not evaluated again."""
+
+    PARTS: ClassVar[Vector] = np.linspace(0.0, 1.0, LOOKS_PER_INTERVAL)
+
+    def __init__(self, curve: GroupSpline) -> None:
+        self._curve, self._ends = curve, np.zeros((0, 2))
+        self._first = self._second = np.zeros((0, LOOKS_PER_INTERVAL, curve.space.nv))
+
+    def at(self, knots: Vector) -> tuple[Matrix, Matrix]:
+        """Body velocities and their derivatives (n, places, nv) in n intervals."""
+        ends = np.column_stack([knots[:-1], knots[1:]])
+        new, first = np.ones(len(ends), dtype=np.bool_), np.zeros((len(ends), *self._first.shape[1:]))
+        second = first.copy()
+        if len(self._ends):
+            i = np.minimum(np.searchsorted(self._ends[:, 0], ends[:, 0]), len(self._ends) - 1)
+            new = (self._ends[i] != ends).any(axis=1)
+            first[~new], second[~new] = self._first[i[~new]], self._second[i[~new]]
+        if new.any():
+            s = ends[new, :1] + self.PARTS * np.diff(ends[new], axis=1)
+            rates = self._curve.rates(s.ravel())
+            first[new], second[new] = (each.reshape(len(s), *first.shape[1:]) for each in rates)
+        self._ends, self._first, self._second = ends, first, second
+        return first, second
+
+
+@final
 class _Timing:
     """One run: its samples as a coarse curve, then a fine one on the constraints, and its speed."""
 
@@ -182,29 +209,30 @@ class _Timing:
 
     def _fastest(self, curve: GroupSpline) -> TimedPart:
         """The part with the speed by toppra; knots are closer where limits are exceeded between them."""
+        self._looks = _Looks(curve)
         knots = np.linspace(0.0, 1.0, max(1, KNOTS // (len(curve.s) - 1)) * (len(curve.s) - 1) + 1)
         law = fastest_law(curve, self._limits, knots)
         for _ in range(ROUNDS):
-            over = self._excesses(curve, law) > EXCESS
+            over = self._excesses(law) > EXCESS
             if not over.any():
                 break
             knots = np.sort(np.concatenate([knots, 0.5 * (knots[1:] + knots[:-1])[over]]))
             law = fastest_law(curve, self._limits, knots)
         return self._part(curve, law)
 
-    def _excesses(self, curve: GroupSpline, law: TimeLaw) -> Vector:
+    def _excesses(self, law: TimeLaw) -> Vector:
         """Factors (n,) by which each of n intervals between knots exceeds its limits, at both ends and between them."""
-        found = list[Vector]()
-        for part in np.linspace(0.0, 1.0, LOOKS_PER_INTERVAL):
-            s, squares = (ends[:-1] + part * np.diff(ends) for ends in (law.s, law.speed**2))
-            _, v, a = moved(curve, s, np.sqrt(squares), law.accelerations)
-            found.append(self._limits.slowdowns(v, a))
-        return np.max(found, axis=0)
+        first, second = self._looks.at(law.s)
+        low, rise = ((law.speed**2)[:-1], np.diff(law.speed**2))
+        squares = (low[:, None] + rise[:, None] * _Looks.PARTS)[:, :, None]
+        v, a = first * np.sqrt(squares), second * squares + first * law.accelerations[:, None, None]
+        size = self._space.nv
+        return self._limits.slowdowns(v.reshape(-1, size), a.reshape(-1, size)).reshape(len(low), -1).max(axis=1)
 
     def _excess(self, part: TimedPart) -> float:
         """Factor by which a part must be slower to keep its limits, at regular times and by its knots."""
         _, v, a = part.at(regular_times(part.law.duration, LOOKS_PER_SECOND))
-        return float(max(self._limits.slowdowns(v, a).max(), self._excesses(part.curve, part.law).max()))
+        return float(max(self._limits.slowdowns(v, a).max(), self._excesses(part.law).max()))
 
     def _part(self, curve: GroupSpline, law: TimeLaw) -> TimedPart:
         piece = self._run.first
