@@ -7,6 +7,7 @@ from typing import final
 
 import numpy as np
 
+from liegroups import SE3
 from liegroups.arrays import Vector
 
 from ..collisions.model import Collision, CollisionModel
@@ -53,7 +54,16 @@ def state_at(graph: ConstraintGraph, q: Vector, who: str) -> State:
     try:
         return graph.state_of(q)
     except GraphError as error:
-        raise GraphError(f"the {who}: {error}") from None
+        raise GraphError(f"the {who}: {error}{_w_first(graph, q)}") from None
+
+
+def _w_first(graph: ConstraintGraph, q: Vector) -> str:
+    """Objects whose quaternion is no turn at all in the order w x y z, in words."""
+    free = (leaf for leaf in graph.robot.space.leaves() if leaf.space == SE3)
+    names = [f"'{leaf.name}'" for leaf in free if np.array_equal(q[leaf.q][3:], [1.0, 0.0, 0.0, 0.0])]
+    if not names:
+        return ""
+    return f"; the quaternion of {', '.join(names)} is 1, 0, 0, 0, half a turn about x: is its order x y z w?"
 
 
 def refuse_off(graph: ConstraintGraph, q: Vector, state: State, who: str) -> None:

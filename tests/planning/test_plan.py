@@ -202,7 +202,11 @@ def test_what_cannot_be_ends_in_time_and_says_why() -> None:
     assert "no target of 'ur3/gripper > s1/handle | f' was found from the goal" in found.describe()
     below = scene.at(0.2, 0.3)
     below[15] = -0.2
-    with pytest.raises(GraphError):
+    with pytest.raises(GraphError, match="no state contains the configuration") as refused:
+        plan(scene.graph, start, below, rng=generator(), collisions=scene.collisions)
+    assert "quaternion" not in str(refused.value)
+    below[15:] = RADIUS, 1.0, 0.0, 0.0, 0.0  # w x y z
+    with pytest.raises(GraphError, match="of 's1/root_joint' is 1, 0, 0, 0, half a turn about x: is its order x y z w"):
         plan(scene.graph, start, below, rng=generator(), collisions=scene.collisions)
     met = scene.at(0.3, 0.3)
     found = plan(scene.graph, start, met, rng=generator(), collisions=scene.collisions)
