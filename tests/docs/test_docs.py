@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import inspect
 import pkgutil
+import pydoc
 import re
 from dataclasses import fields
 from pathlib import Path
@@ -95,6 +96,18 @@ def test_every_page_is_in_a_table_of_contents_and_every_link_leads_somewhere():
             assert "://" in target or (path.parent / target).exists(), f"{path.name} links to {target}"
     pages = {path.with_suffix("").resolve() for path in DOCS.rglob("*.md")} - {(DOCS / "index").resolve()}
     assert pages <= linked, sorted(str(page) for page in pages - linked)
+
+
+def test_names_with_their_folders_are_there():
+    """`constraints.models.load`, `models.files.mjcf.from_qpos`: no page calls a value `models`."""
+    pages = {path.name: path.read_text(encoding="utf-8") for path in DOCS.rglob("*.md")}
+    named = {
+        (page, name) for page, text in pages.items() for name in re.findall(r"`((?:constraints|models)\.[\w.]+)", text)
+    }
+    assert len(named) > 20
+    for page, name in sorted(named):
+        found = pydoc.locate(f"constraints.{name.removeprefix('constraints.')}")
+        assert found is not None, f"{page}: {name}"
 
 
 def test_every_option_is_explained():

@@ -309,12 +309,12 @@ GEARS = """<sdf version="1.6"><model name="gears"><link name="base"/><link name=
 
 
 def test_gearboxes_are_couplers() -> None:
-    """The parent turns by minus the ratio times the child; the sign of an axis counts."""
+    """The child turns by minus the ratio times the parent, as SDF specifies; the sign of an axis counts."""
     mechanism = load(GEARS)
     assert [coupler.name for coupler in mechanism.couplers] == ["gear"]
-    q = mechanism.robot.configuration(start=mechanism.robot.neutral, jw=0.2)
+    q = mechanism.robot.configuration(start=mechanism.robot.neutral, jm=0.2)
     done = Projector(mechanism.problem()).project(q).or_raise().q
-    assert done[mechanism.robot.slice_of("jm")] == pytest.approx(0.6)
+    assert done[mechanism.robot.slice_of("jw")] == pytest.approx(0.6)
     skew = load(GEARS.replace("<axis2><xyz>0 0 1", "<axis2><xyz>0 1 1"))
     assert not skew.couplers
     assert "gearbox 'gear'" in str(skew.unread[0])

@@ -237,9 +237,10 @@ def _passive(joint: SdfJoint, found: FileForces) -> list[Passive]:
 
 
 def _gearboxes(robot: Robot, sdf: SdfModel, unread: list[Unread]) -> tuple[Explicit, ...]:
-    r"""Gearboxes as couplers :math:`\theta_1 = -ratio\, \theta_2`.
+    r"""Gearboxes as couplers :math:`\theta_2 = -ratio\, \theta_1`, as the specification of SDF says.
 
-    The angles are those of the parent link (about `axis`) and of the child link (about `axis2`) on the reference body.
+    The angles are those of the parent link, :math:`\theta_1` about `axis`, and of the child link, :math:`\theta_2` about
+    `axis2`, on the reference body.
     """
     couplers: list[Explicit] = []
     own = frozenset(robot.joint_names)
@@ -259,7 +260,7 @@ def _gearboxes(robot: Robot, sdf: SdfModel, unread: list[Unread]) -> tuple[Expli
             continue
         (first, s1), (second, s2) = found[0], found[1]
         with or_unread(unread, f"gearbox '{gear.name}'"):
-            couplers.append(linear_coupling(robot, first, {second: -gear.ratio * s2 / s1}, name=gear.name))
+            couplers.append(linear_coupling(robot, second, {first: -gear.ratio * s1 / s2}, name=gear.name))
     return tuple(couplers)
 
 
