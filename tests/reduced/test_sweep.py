@@ -77,6 +77,19 @@ def test_a_whole_turn_comes_back_to_the_start(name: str) -> None:
         assert set(found.signs.tolist()) == {found.signs[0]}
 
 
+@pytest.mark.parametrize("name", ["four_bar", "slider_crank", "bennett", "stewart_platform"])
+def test_values_that_differ_by_rounding_alone_are_reached(name: str) -> None:
+    """Angles of `arctan2` or `linspace` are the present one but for the last bits, at the start and later."""
+    mechanism = getattr(mechanisms, name)()
+    q, driver = closed(mechanism), mechanism.motors[0]
+    start = float(q[mechanism.robot.slice_of(driver)][0])
+    for little in (1.2e-16, 3e-16, 1e-15, 1e-14, 1e-13, 1e-12, 1e-11, 1e-9):
+        values = start + np.array([little, -little, 0.02, 0.02 + little, 0.02])
+        found = mechanism.sweep(q, driver, values).or_raise()
+        np.testing.assert_array_equal(found.values, values)
+        assert set(found.signs.tolist()) == {found.signs[0]}
+
+
 def test_what_is_held_stays_to_the_bit() -> None:
     mechanism = mechanisms.five_bar()
     q = closed(mechanism)

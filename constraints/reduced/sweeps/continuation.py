@@ -33,6 +33,8 @@ TURN = 0.25
 """The tangent turns by at most this in one step [rad]."""
 ASTRAY = 5e-3
 """Largest distance of a step's chord from the mean of the tangents at its ends (unit vectors); a jump exceeds it."""
+NO_WAY = 1e-12
+"""A chord up to this has no direction, only rounding [rad or m]: there it tells no jump, and no crossing."""
 GREW = 1e-5
 """Singular values of J_w beyond the rank, relative to the largest, are below this on the curve."""
 
@@ -218,9 +220,10 @@ class Curve:
         if self.rank_grew or float(a.tangent @ b.tangent) < np.cos(TURN):
             return None
         chord, mean = self.between_of(a.q, b.q), a.tangent + b.tangent
-        if not chord.any():
+        length = np.linalg.norm(chord)
+        if length <= NO_WAY:
             return b
-        astray = chord / np.linalg.norm(chord) - mean / np.linalg.norm(mean)
+        astray = chord / length - mean / np.linalg.norm(mean)
         return b if float(np.linalg.norm(astray)) <= ASTRAY else None
 
     def between(self, a: CurvePlace, b: CurvePlace, x: float) -> CurvePlace | None:
@@ -238,12 +241,14 @@ class Curve:
     def crossing(self, a: CurvePlace, b: CurvePlace, J: Matrix) -> float:
         r"""A number whose sign changes where ways cross: :math:`\det [R^T J;\; d^T]`, relative to its value at a.
 
-        It is zero where that value is, too: so it says nothing there.
+        It is zero where that value is, too, and where the chord has no direction: so it says nothing there.
 
         Args:
             a, b: ends of a step; R is the range at a, d the chord.
             J: J_w on the way.
         """
         chord = self.between_of(a.q, b.q)
+        if np.linalg.norm(chord) <= NO_WAY:
+            return 0.0
         signs, logs = np.linalg.slogdet(np.array([np.vstack([a.range.T @ M, chord]) for M in (a.J, J)]))
         return float(signs[0] * signs[1] * np.exp(min(logs[1] - logs[0], 50.0))) if signs.all() else 0.0
