@@ -13,7 +13,7 @@ from numpy.linalg import norm
 from liegroups.arrays import BoolVector, Matrix, Vector
 
 from ...errors import UndefinedError
-from ...linear_algebra import row_lengths
+from ...linear_algebra import largest, row_lengths
 from ...loops import ConstraintSet
 from ...robot import Motion
 from ...rows.row_owner import RowOwner
@@ -153,9 +153,11 @@ class SeenSides:
         part = 1.0 - speed / CREEP
         if part <= 0.0:
             return self.slipping[i] / speed
-        along = self.sides.held_still(self).multipliers[self.tangents[i]]
+        held = self.sides.held_still(self).multipliers
+        along = held[self.tangents[i]]
         size = float(norm(along))
-        mixed = self.slipping[i] - (SLOW_SLIP * part / size * along if size > 0.0 else 0.0)
+        little = LITTLE * (1.0 + largest(held))
+        mixed = self.slipping[i] - (SLOW_SLIP * part / size * along if size > little else 0.0)
         size = float(norm(mixed))
         return np.asarray(mixed / size if size > 0.0 else mixed)
 

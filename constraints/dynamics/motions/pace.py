@@ -22,7 +22,7 @@ SHORTEST_STEP_OF_MOTION = 1e-14
 """Part of the duration of a motion below which a step is none."""
 
 MANY, TINY_STEP_OF_MOTION = 1000, 1e-5
-"""After this many steps, a mean step below this part of the duration is too short to go on."""
+"""Where so many steps are below this part of the duration, in the mean, they are too short to go on."""
 
 LEAPS = (0.1, 0.05, 0.02)
 """Parts of the longest step so far that are tried by steps of order 4 where steps become shorter than all of them."""
@@ -196,8 +196,10 @@ class AdaptivePace:
         if self._begin is None:
             self._begin = t
         self._tried += 1
-        if self._tried > MANY and t - self._begin < self._tried * TINY_STEP_OF_MOTION * self._duration:
-            raise Halt(MotionStatus.STEP_TOO_SHORT, f"At {t:.6g} s, after {self._tried} steps")
+        if self._tried > MANY:
+            if t - self._begin < MANY * TINY_STEP_OF_MOTION * self._duration:
+                raise Halt(MotionStatus.STEP_TOO_SHORT, f"At {t:.6g} s, after {MANY} steps since {self._begin:.6g} s")
+            self._begin, self._tried = t, 0
 
 
 def damped_size(estimates: list[Vector]) -> float:

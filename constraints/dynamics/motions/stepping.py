@@ -7,7 +7,7 @@ from typing import Any, final
 
 import numpy as np
 
-from liegroups.arrays import TangentLike, Vector
+from liegroups.arrays import Matrix, TangentLike, Vector
 
 from ...dynamics.methods.status import DynamicsStatus
 from ...errors import NotFiniteError, UndefinedError
@@ -39,6 +39,9 @@ from .tableaux import RK4
 
 AGREEMENT_OF_ROWS = 1e-3
 """Part of the size of the accelerations up to which rows may contradict each other, without projection."""
+
+DISAGREEMENT = 0.25
+"""Part of a rate by which the two in the middle of a step of order 4 may differ, where nothing jumps."""
 
 InTime = Forces | Callable[..., TangentLike | None]
 """What acts in time: `Forces`, or generalised ones, f(motion) or f(motion, t) -> tau (nv,), by joint, or None."""
@@ -190,10 +193,25 @@ class Stepper:
             rest = explicit_step(self, RK4, middle, 0.5 * h)
         except BROKEN as error:
             raise unstable(error) from None
+        for each in (half, rest):
+            self._refuse_a_jump(state, each.slopes[:, :-1], 0.5 * h)
         gap = np.concatenate(
             [self.robot.space.difference(whole.motion.q, rest.motion.q), rest.motion.v - whole.motion.v]
         )
         return StepResult(rest.motion, half.work + rest.work, (gap / 15.0,))
+
+    def _refuse_a_jump(self, state: StageState, slopes: Matrix, h: float) -> None:
+        """Refuse a step of order 4 whose two rates in the middle disagree: a force jumps there.
+
+        Friction that changes its sign at each stage adds up to none, in steps of any length: the estimates are zero.
+
+        Raises:
+            Halt: they do.
+        """
+        gap, size = np.abs(slopes[1] - slopes[2]), np.abs(slopes).max(axis=0)
+        little = self.accuracy.scale(state.motion.v, state.motion.v) / h
+        if (gap > DISAGREEMENT * size + little).any():
+            raise Halt(MotionStatus.STEP_TOO_SHORT, f"At {state.t:.6g} s, where a force jumps")
 
     def advance(self, state: StageState, h: float) -> Motion:
         """The motion a time h later; as `take`."""

@@ -12,6 +12,7 @@ from scipy.integrate import solve_ivp
 
 from constraints import Robot
 from constraints.dynamics import Floor, Forces, JointLaw, MotionRecord, MotionStatus, simulate
+from constraints.dynamics.events.sides import SLOW_SLIP
 from constraints.errors import EmptyProblemError, OptionError, UnknownFrameError
 from liegroups.errors import NotNormalizedError
 
@@ -109,6 +110,20 @@ def test_what_lies_on_a_slope_slides_beyond_the_angle_of_friction(make: Any, ang
     down = np.array([-cos(angle), 0.0, -sin(angle)])
     way = 0.5 * G * (sin(angle) - mu * cos(angle)) * d**2 if slides else 0.0
     assert np.allclose(record.q[:3] - q0[:3], way * down, atol=1e-7)
+
+
+def test_a_box_slides_to_a_stop_on_four_corners() -> None:
+    """Straight, as a particle does: they hold each other, so what would hold one of them is rounding."""
+    mu, v = 0.4, np.array([0.2, 0.1, 0.0])
+    floor = Floor(box(), ["c00", "c01", "c10", "c11"], friction=mu)
+    q0, speed = np.array([0.0, 0.0, 0.1, 0.0, 0.0, 0.0, 1.0]), float(np.linalg.norm(v))
+    record = run(floor, q0, np.concatenate([v, np.zeros(3)]), 0.08)
+    assert record.success
+    assert len(record.times) < 40
+    (sticks,) = record.events
+    assert sticks.time == pytest.approx((speed - SLOW_SLIP) / (mu * G), abs=1e-7)
+    assert np.allclose(record.q[:3] - q0[:3], v * speed / (2.0 * mu * G), atol=1e-8)
+    assert set(floor.states(record.holding[-1]).values()) == {"sticks"}
 
 
 def test_a_point_lets_go_when_it_is_pulled_harder_than_it_weighs() -> None:

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from dynamics.motions.test_adaptive import oscillator
 
-from constraints.dynamics import Scheme, SimulationOptions
+from constraints.dynamics import Forces, JointLaw, Scheme, SimulationOptions
+from constraints.dynamics.motions.runge_kutta import Halt
 from constraints.dynamics.motions.stepping import Stepper
 
 K, DAMPING, MASS = 7.0, 0.3, 2.0
@@ -74,3 +75,13 @@ def test_between_the_ends_of_a_step_velocities_are_quadratic_and_places_follow(s
         assert found.v[0] == pytest.approx(-0.4 + s * a + part**2 * bend, abs=1e-14)
         cubic = 0.8 - 0.4 * s + 0.5 * a * s**2 + bend * s**3 / (3.0 * h**2)
         assert found.q[0] == pytest.approx(cubic + shift * part**3 * (4.0 - 3.0 * part), abs=1e-14)
+
+
+@pytest.mark.parametrize("h", [1.0, 0.1, 0.01])
+def test_a_leap_over_a_force_that_jumps_is_refused(h: float) -> None:
+    """Friction turns at each stage, so that the body would keep its speed, and the estimates be zero."""
+    rows, _ = oscillator()
+    friction = Forces(rows.robot, [JointLaw(rows.robot, "slide", lambda q, v: -5.0 * np.sign(v))])
+    own = Stepper(rows, friction, Scheme.RK4, SimulationOptions())
+    with pytest.raises(Halt, match="a force jumps"):
+        own.leap(own.state(0.0, own.robot.at([0.0], [1e-3])), h)
