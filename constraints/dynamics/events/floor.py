@@ -208,6 +208,12 @@ def refuse_half_a_floor(constraint_set: ConstraintSet, events: Iterable[Event], 
                 raise OptionError(f"motion on a floor: '{owner.name}' {words}; give forces=floor.forces")
 
 
+def is_across_a_floor(owner: RowOwner) -> bool:
+    """Whether it is a row of a floor across its normal: what holds a point there may have either sign."""
+    sides, _ = _MADE.get(owner, (None, ()))
+    return sides is not None and any(owner is row for side in sides.sides for row in side.tangents)
+
+
 def _side(robot: Robot, frame: Frame, n: Vector, at: Vector, mu: float, e: float) -> Side:
     """The rows of a point: its distance, with friction two speeds across the normal, and its events' names."""
     name = frame.name

@@ -10,6 +10,7 @@ from liegroups.arrays import Vector
 
 from ...words import first_names
 from ..events.balance import POOR
+from ..events.floor import is_across_a_floor
 from ..laws.forces import Forces
 from ..laws.law import NoEnergyError
 from ..multipliers import pushing_rows
@@ -53,7 +54,10 @@ def of_record(record: MotionRecord) -> list[str]:
     """What the states of a motion tell, in words: contacts that pull, a start that stays, laws that feed energy."""
     found: list[str] = []
     least = -PULLS * float(np.abs(record.multipliers).max(initial=0.0))
+    stack = record.constraint_set.stack
     for name, row in pushing_rows(record.constraint_set).items():
+        if is_across_a_floor(stack.owners[stack.index(name)]):
+            continue
         push: Vector = record.multipliers[:, row]
         pulls = np.flatnonzero(push < least)
         if pulls.size:

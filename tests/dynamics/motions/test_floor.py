@@ -112,6 +112,15 @@ def test_what_lies_on_a_slope_slides_beyond_the_angle_of_friction(make: Any, ang
     assert np.allclose(record.q[:3] - q0[:3], way * down, atol=1e-7)
 
 
+@pytest.mark.parametrize("downhill", [(1.0, 0.0), (-1.0, 0.0), (0.0, 1.0), (0.0, -1.0)])
+def test_what_holds_a_point_across_a_slope_does_not_pull(downhill: tuple[float, float]) -> None:
+    """Friction has either sign; only the normal of a contact pushes."""
+    floor = Floor(particle(), ["point"], friction=0.5, normal=[0.28 * downhill[0], 0.28 * downhill[1], 0.96])
+    record = run(floor, np.zeros(3), np.zeros(3), 0.1)
+    assert record.success
+    assert "pulls" not in record.describe()
+
+
 def test_a_box_slides_to_a_stop_on_four_corners() -> None:
     """Straight, as a particle does: they hold each other, so what would hold one of them is rounding."""
     mu, v = 0.4, np.array([0.2, 0.1, 0.0])
