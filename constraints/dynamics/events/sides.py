@@ -144,6 +144,11 @@ class SeenSides:
         slips = self.standing.slips
         return [i for i in np.flatnonzero(slips).tolist() if self.tangents[i]]
 
+    @cached_property
+    def holding(self) -> Vector:
+        """The multipliers if all that slips slowly were held."""
+        return self.sides.held_still(self).multipliers
+
     def direction(self, i: int) -> Vector:
         """The direction in which side i slips: of its velocity; near rest it turns to that against what would hold it.
 
@@ -153,10 +158,8 @@ class SeenSides:
         part = 1.0 - speed / CREEP
         if part <= 0.0:
             return self.slipping[i] / speed
-        held = self.sides.held_still(self).multipliers
-        along = held[self.tangents[i]]
-        size = float(norm(along))
-        little = LITTLE * (1.0 + largest(held))
+        along = self.holding[self.tangents[i]]
+        size, little = float(norm(along)), LITTLE * (1.0 + largest(self.holding))
         mixed = self.slipping[i] - (SLOW_SLIP * part / size * along if size > little else 0.0)
         size = float(norm(mixed))
         return np.asarray(mixed / size if size > 0.0 else mixed)

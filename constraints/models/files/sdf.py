@@ -239,8 +239,8 @@ def _passive(joint: SdfJoint, found: FileForces) -> list[Passive]:
 def _gearboxes(robot: Robot, sdf: SdfModel, unread: list[Unread]) -> tuple[Explicit, ...]:
     r"""Gearboxes as couplers :math:`\theta_2 = -ratio\, \theta_1`, as the specification of SDF says.
 
-    The angles are those of the parent link, :math:`\theta_1` about `axis`, and of the child link, :math:`\theta_2` about
-    `axis2`, on the reference body.
+    The angles are those of the parent link (1, about `axis`) and of the child link (2, about `axis2`) on the reference
+    body.
     """
     couplers: list[Explicit] = []
     own = frozenset(robot.joint_names)

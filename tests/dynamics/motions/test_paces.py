@@ -211,7 +211,7 @@ def test_the_first_step_is_that_of_hairer(falls: float, stiffness: float, speed:
 
 @pytest.mark.parametrize("way", [0.0, 20.0])
 def test_many_steps_that_lead_nowhere_end(way: float) -> None:
-    """After a thousand, where they are shorter than 1e-5 of the duration on average; what came before does not count."""
+    """After a thousand, where they are shorter than 1e-5 of the duration on average, whatever came before."""
     for part, ends in ((0.99, True), (1.01, False)):
         steps, t, said, most = Steps(lambda h: 0.9**5), 0.0, "", MANY + 200 + (MANY if way else 0)
         own = pace(steps)
