@@ -91,7 +91,13 @@ def finite_number(candidate: object, what: str) -> float:
         NotFiniteError: NaN or infinity.
     """
     number: Any = candidate
-    return float(finite_vector([number], 1, what)[0])
+    try:
+        return float(finite_vector([number], 1, what)[0])
+    except (DtypeError, SizeError):
+        shape = _numbers(number, what).shape  # says what came, and not that it is a list here
+        if not shape:
+            raise
+        raise SizeError(what, "one number", shape) from None
 
 
 def stacked(values: ArrayLike, n: int, what: str, hint: str = "") -> Vector:
@@ -177,7 +183,7 @@ def _numbers(values: Any, what: str, words: str = "") -> Any:
     if words and array.dtype.kind == "O":
         raise WrongObjectError(what, words, values)
     if array.dtype.kind not in "iuf":
-        said = repr(values) if isinstance(values, str) else array.dtype
+        said = repr(array.flat[0].item()) if array.dtype.kind == "U" and array.size else array.dtype
         raise DtypeError(what, _kind_of(values) if array.dtype.kind == "O" else said)
     return array
 

@@ -204,12 +204,13 @@ def test_a_law_at_a_cut_hinge() -> None:
     assert found.hinge_force("cut") == pytest.approx([6.0], rel=1e-9)
     with pytest.raises(NoTimeError, match="force at the hinge of 'cut'"):
         driven.generalised(motion)
-    for wrong, kind in (
-        (lambda angle: 0.0, WrongObjectError),
-        (lambda angle, rate: [1.0, 2.0], SizeError),
-        (lambda angle, rate: np.nan, NotFiniteError),
+    for wrong, kind, said in (
+        (lambda angle: 0.0, WrongObjectError, ""),
+        (lambda angle, rate: [1.0, 2.0], SizeError, "received 2"),
+        (lambda angle, rate: np.nan, NotFiniteError, ""),
+        (lambda angle, rate: None, DtypeError, "received NoneType"),
     ):
-        with pytest.raises(kind, match="force at the hinge of 'cut'"):
+        with pytest.raises(kind, match=f"force at the hinge of 'cut'.*{said}"):
             HingeForce(cut, wrong).generalised(motion)
 
 

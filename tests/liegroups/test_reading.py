@@ -26,6 +26,16 @@ def test_finite_numbers(number: Any, taken: bool) -> None:
             read.finite_number(number, "x")
 
 
+@pytest.mark.parametrize(("number", "said"), [(None, "received NoneType"), ("1", "received '1'"),
+                                              (["ab"], "received 'ab'"),
+                                              ([1.0], r"expected size one number, received \(1,\)"),
+                                              ([1.0, 2.0], r"one number, received \(2,\)")])  # fmt: skip
+def test_what_came_for_a_number_is_said_as_it_came(number: Any, said: str) -> None:
+    """A function that forgets to return gives None, and not a list."""
+    with pytest.raises((DtypeError, SizeError), match=said):
+        read.finite_number(number, "x")
+
+
 def test_tolerances_are_not_negative() -> None:
     assert read.as_tolerance(0.0, "x") == 0.0
     assert read.as_tolerance(np.inf, "x") == np.inf

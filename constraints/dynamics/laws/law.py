@@ -187,7 +187,7 @@ def numbers_of(given: Any, n: int, what: str) -> Vector:
     Raises:
         SizeError, DtypeError, NotFiniteError: what is wrong with them.
     """
-    return finite_vector([given] if np.ndim(given) == 0 else given, n, what)
+    return finite_vector([finite_number(given, what)] if np.ndim(given) == 0 else given, n, what)
 
 
 def _places(function: Callable[..., object]) -> list[str] | None:

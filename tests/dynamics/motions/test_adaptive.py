@@ -335,7 +335,7 @@ def test_tip_out_of_reach_is_still_a_status() -> None:
     [
         (UnknownNameError, "adaptive", {"step": "variable"}),
         (OptionError, "DOP853 or IMPLICIT, got RK4", {"scheme": "rk4"}),
-        (OptionError, "rtol", {"rtol": 0.0}),
+        (OptionError, "rtol of a motion: expected a positive number, got 0", {"rtol": 0.0}),
         (OptionError, "atol", {"atol": -1.0}),
         (OptionError, "max_step", {"max_step": 0.0}),
     ],
