@@ -10,6 +10,7 @@ import pytest
 from constraints.dynamics import JointSpring
 from constraints.errors import UnknownNameError, WrongObjectError
 from constraints.models import mechanisms
+from constraints.questions import ask_once
 from constraints.reduced import Unknown, equilibrium
 from constraints.rows import Target
 
@@ -35,6 +36,20 @@ def test_a_driven_velocity_that_is_no_derivative_is_named(caplog: pytest.LogCapt
     with caplog.at_level(logging.WARNING):
         at(right, 0.0)
     assert not caplog.messages
+
+
+@pytest.mark.parametrize(("values", "asks"), [([1.5, 7.0], False), ([30.0], True), ([1.0, -20.0], True)])
+def test_a_sweep_over_many_turns_asks_for_radians(
+    values: list[float], asks: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    """`np.arange(0, 361, 5)` turned a crank 57 times, without a word."""
+    ask_once.cache_clear()
+    with caplog.at_level(logging.WARNING):
+        LINKAGE.sweep(CLOSED, "crank", values).or_raise()
+    assert len(caplog.messages) == asks
+    for line in caplog.messages:
+        assert line.startswith("values of a sweep of 'crank': they go over ")
+        assert line.endswith(" turns, in radians: are they in degrees?")
 
 
 @pytest.mark.parametrize("beside", [0.0, 4e-6, -7e-6])

@@ -13,6 +13,7 @@ from ...linear_algebra import singular_values
 from ...loops import ConstraintSet
 from ...loops.closing.lu import factorised
 from ...loops.mobility import coordinate_names
+from ...questions import TURNS, ask_once
 from ...robot import Bounds
 from ..wishes import Wished, columns_of
 from .continuation import Curve, CurvePlace
@@ -75,6 +76,9 @@ def sweep(
     coordinates = coordinates_with(whole, q, [column, *held], preferred, chosen.t, chosen.close)
     passive = None if actuated is None else passive_columns(coordinates, actuated)
     curve = Curve(coordinates, driver_of(coordinates), coordinates.rhs_at(chosen.t), chosen.tolerance)
+    turns = curve.driver.turns(whole.robot, np.append(asked, curve.driver.value_in(coordinates.q)))
+    if turns > TURNS:
+        ask_once(f"values of a sweep of '{driver}': they go over {turns:.3g} turns, in radians: are they in degrees?")
     parts = coordinates.partition
     J = whole.jacobian(coordinates.q, curve.rhs)
     sign = factorised(J[np.ix_(parts.rows, parts.dependent)]).sign
