@@ -259,6 +259,13 @@ def test_a_branch_that_comes_in_over_a_bound_is_found() -> None:
     assert "on none of these branches" in found.open
 
 
+def test_a_sweep_of_a_slider_says_how_it_takes_the_bounds_of_the_robot() -> None:
+    linkage = mechanisms.slider_crank()
+    q = linkage.posture("closed")
+    found = linkage.sweep(q, "crank", q[0] + np.linspace(0.0, 0.2, 5)).certify()
+    assert found.open.endswith("by SweepOptions(bounds=robot.bounds)"), found.describe()
+
+
 def test_a_pair_of_branches_that_is_born_on_the_way_is_found() -> None:
     """Judged by circles: two postures at first, four behind a dead point that the sweep does not meet."""
     before, behind = two_loops(PIVOT, 0.7), two_loops(PIVOT, 1.5)

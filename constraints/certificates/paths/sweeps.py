@@ -174,7 +174,7 @@ class _Driven:
         try:
             found = all_solutions(*self.between(value, value), search)
         except OptionError as why:
-            return (), f"{why} (SweepOptions.bounds)"
+            return (), f"{why}; to a sweep, which keeps none by itself, by SweepOptions(bounds=robot.bounds)"
         return found.certificates, "" if found.success else found.reason
 
     def left(self, proofs: Sequence[PathCertificate], limits: SearchLimits) -> str:
