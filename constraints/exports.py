@@ -59,6 +59,8 @@ def on_use(
     homes = {name: module for module, names in rooms.items() for name in names.split()}
 
     def get(name: str) -> Any:
+        if name == "__all__":  # what `from package import *` asks for
+            return [each for each in names() if not each.startswith("_") and each != "TYPE_CHECKING"]
         if name not in homes:
             where = f": {others.get(name) or _in_a_room(package, name)}".removesuffix(": ")
             if not where and not name.startswith("_") and find_spec(f"{package}.{name}"):

@@ -182,6 +182,15 @@ def test_a_name_of_another_package_is_told(name: str, room: str) -> None:
     assert hasattr(import_module(room), name)
 
 
+@pytest.mark.parametrize("room", ["certificates", "files", "manipulation", "pictures", "solvers", "solvers.diagnosis"])
+def test_a_star_takes_what_is_imported_on_use_too(room: str) -> None:
+    """`from constraints.certificates import *` gave nothing, without a word."""
+    taken: dict[str, object] = {}
+    exec(f"from constraints.{room} import *", taken)
+    names = {name for name in dir(import_module(f"constraints.{room}")) if not name.startswith("_")}
+    assert names - {"TYPE_CHECKING"} == taken.keys() - {"__builtins__"}
+
+
 @pytest.mark.program
 def test_a_package_that_is_not_imported_is_told() -> None:
     """Planner 9: `constraints.pictures` needs an import of its own; a name that is nowhere is not said to be there."""
