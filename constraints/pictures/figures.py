@@ -22,6 +22,9 @@ GOOD, BAD = "#007a5a", "#d55e00"
 QUIET, TEXT = "#606060", "#303030"
 """Of small print, and of text."""
 
+LETTER = 0.0085
+"""Mean width of a letter, as a part of its size in points [inch]."""
+
 
 def new_figure(width: float, height: float, layout: str = "constrained", *, shown: bool = True) -> Any:
     """An empty matplotlib figure: one of pyplot's, which `pyplot.show()` opens, unless it is for a file.

@@ -4,96 +4,77 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections import defaultdict
-from collections.abc import Mapping
-from math import atan2, degrees
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import networkx as nx
 
+from ..figures import LETTER
 from .layered import Place, heights
 
 if TYPE_CHECKING:
     from ...manipulation.graph import ConstraintGraph
     from ...manipulation.states import State, Transition
 
+WIDTH, LINE = 2.5, 0.17
+"""Width of a state, height of a line of text [inch]."""
+GAP, SLOPE = 0.6, 0.3
+"""Least distance beside a state in which transitions bend [inch], and least part of what they climb there."""
+WAYPOINT, STEP, LEAST = 0.95, 0.7, 0.5
+"""Width of a waypoint, least distance between two of them, and least height of one [inch]."""
+NEXT, INNER, APART = 0.26, 0.07, 0.8
+"""Distance between transitions, of inner ones from the middle, and between two states, where a loop is [inch]."""
+LABEL, SMALL = 7.5, 5.5
+"""Sizes of the names of transitions, and of inner ones [points]."""
+CHARACTERS, FEW = 32, 14
+"""In a line of a state, and of a waypoint."""
 _nx: Any = nx  # for the calls whose stubs leave types open
-
-WIDTH, LINE, GAP = 2.5, 0.17, 3.4
-"""Width of a state, height of a line of its text, least distance between columns without waypoints [inch]."""
-WAYPOINT, STEP, INNER = 0.95, 0.6, 0.07
-"""Width of a waypoint, distance between two of them, and of inner transitions from their middle [inch]."""
-LANE = {False: 0.13, True: 0.47}
-"""Distance of the first transition from the middle between its states, without and with waypoints on it [inch]."""
-NEXT, ROOM = 0.26, 0.26
-"""Distance between transitions beside each other, and around those of a pair of states [inch]."""
-STEEPEST = 1.1
-"""Slope of transitions at most: columns move apart."""
-CHARACTERS = 32
-"""In a line of a state."""
-LETTER = 0.045
-"""Width of a letter of an inner transition's name [inch]."""
-APART = 0.8
-"""Height between two states: a loop is there [inch]."""
-
-
-class StatePair(NamedTuple):
-    """Two states with transitions between them.
-
-    Attributes:
-        states: names, that of the column further left first.
-        gained: constraints that one end has and the other, of lower priority, has not: what is taken or released.
-    """
-
-    states: tuple[str, str]
-    gained: tuple[str, ...]
-
-    def other(self, name: str) -> str:
-        """The other one of its states."""
-        return self.states[1] if name == self.states[0] else self.states[0]
 
 
 class Box(NamedTuple):
     """A state, or a waypoint state.
 
     Attributes:
-        name: of the state.
-        lines: its text.
+        state: which.
+        lines: what is written in it.
         centre, size: [inch].
-        waypoint: whether it is only passed through.
     """
 
-    name: str
+    state: State
     lines: tuple[str, ...]
     centre: Place
     size: Place
-    waypoint: bool
+
+    @property
+    def sides(self) -> Place:
+        """Its left and right end [inch]."""
+        return self.centre[0] - 0.5 * self.size[0], self.centre[0] + 0.5 * self.size[0]
 
 
 class Arrow(NamedTuple):
     """A transition, or an inner one.
 
     Attributes:
-        name: of the transition.
-        source, target: names of states.
+        transition: which.
         label: what is written at it.
-        points: its line [inch]; none for a loop.
-        middle, tilt: place of the label, and angle of its text [degree].
+        points: where it leads [inch]; of a loop its two ends.
         gained: constraints that its end of higher priority has and the other has not.
-        inner, short, level_set: what it is.
+        inner: whether it is a part of a transition.
     """
 
-    name: str
-    source: str
-    target: str
+    transition: Transition
     label: str
     points: tuple[Place, ...]
-    middle: Place
-    tilt: float
-    gained: tuple[str, ...]
-    inner: bool
-    short: bool
-    level_set: bool
+    gained: tuple[str, ...] = ()
+    inner: bool = False
+
+    @property
+    def middle(self) -> Place:
+        """The middle of its longest part, which is level [inch]."""
+        a, b = max(pairwise(self.points), key=lambda leg: abs(leg[1][0] - leg[0][0]))
+        return 0.5 * (a[0] + b[0]), a[1]
 
 
 class Picture(NamedTuple):
@@ -102,284 +83,215 @@ class Picture(NamedTuple):
     Attributes:
         boxes: by name of the state.
         arrows: transitions and inner ones; loops last.
+        size: width and height, from the origin [inch].
     """
 
     boxes: dict[str, Box]
     arrows: tuple[Arrow, ...]
+    size: Place
 
 
-class _Track(NamedTuple):
-    """The middle between a pair of states, from the first to the second: straight, or round others of their column."""
+class _Link(NamedTuple):
+    """Two states with transitions between them.
 
-    a: Place
-    b: Place
-    bulge: float
+    Attributes:
+        ends: the states, that of lower priority first; of one priority the first one of the graph.
+        ways: its transitions, plain ones first.
+        inner: the inner ones that are drawn, with their labels.
+        passed: waypoint states, in order from the first state, with their texts.
+    """
 
-    def at(self, t: float, beside: float = 0.0) -> Place:
-        """A point, a distance to the left of it (above what leads to the right)."""
-        (x0, y0), (x1, y1) = self.a, self.b
-        x, y = x0 + t * (x1 - x0), y0 + t * (y1 - y0)
-        return (x + 4.0 * t * (1.0 - t) * (self.bulge - beside), y) if self.bulge else (x, y + beside)
-
-    def line(self, t0: float, t1: float, beside: float) -> tuple[Place, ...]:
-        """A part of it."""
-        n = 16 if self.bulge else 1
-        return tuple(self.at(t0 + (t1 - t0) * i / n, beside) for i in range(n + 1))
-
-    def leaves(self, height: float, beside: float) -> float:
-        """How far from the middle of a waypoint of some height, as a part of the track, a line beside it leaves it."""
-        dx, dy = self.b[0] - self.a[0], self.b[1] - self.a[1]
-        if self.bulge:
-            return 0.5 * height / abs(dy)
-        over = 0.5 * height - (beside if dy > 0.0 else -beside)
-        return min(0.5 * WAYPOINT / dx, over / abs(dy) if dy else 1.0)
+    ends: tuple[State, State]
+    ways: list[Transition]
+    inner: dict[Transition, str]
+    passed: dict[State, tuple[str, ...]]
 
     @property
-    def tilt(self) -> float:
-        """Angle of text along it [degree]."""
-        return 0.0 if self.bulge else degrees(atan2(self.b[1] - self.a[1], self.b[0] - self.a[0]))
+    def gained(self) -> tuple[str, ...]:
+        """Constraints that the second state has and the first has not: what is taken or released."""
+        has = {id(owner) for owner in self.ends[0].constraints}
+        return tuple(owner.name for owner in self.ends[1].constraints if id(owner) not in has)
+
+    @property
+    def lane(self) -> float:
+        """Distance of the first transitions from the middle: they pass the waypoints [inch]."""
+        return 0.5 * (max((_height(lines) for lines in self.passed.values()), default=0.0) + NEXT)
+
+    @property
+    def height(self) -> float:
+        """Of the band of its transitions, those of each way on one side of its middle [inch]."""
+        most = max(Counter(way.target.name for way in self.ways).values())
+        return 2.0 * (self.lane + most * NEXT)
+
+    @property
+    def width(self) -> float:
+        """Of a band in which all names can be read [inch]."""
+        step = max([STEP, *(LETTER * SMALL * len(label) + 2.0 * INNER for label in self.inner.values())])
+        waypoints = len(self.passed) * (WAYPOINT + step) + step
+        return max([waypoints, *(LETTER * LABEL * len(way.name) for way in self.ways)])
 
 
 def picture_of(graph: ConstraintGraph, waypoints: bool) -> Picture:
     """Places of everything.
 
-    States stand in columns, by how many transitions away from those of lowest priority they are. Waypoints stand on the
-    line between the two states; transitions run beside it, those to the right above.
+    States stand in columns: each to the right of those of lower priority with which it has transitions, and of those of
+    equal priority that the graph has before it. The transitions between two states share a band, those to the right
+    above its middle, and waypoints stand in this. Where a band passes a column it has a place there as a state has. So
+    nothing lies over anything else; only between columns lines cross.
 
     Args:
         graph: the graph.
         waypoints: whether waypoint states and inner transitions are drawn.
     """
-    columns = _columns(graph)
-    pairs = _pairs(graph, columns)
-    bands = {pair.states: _band(graph, pair, waypoints) for pair in pairs}
-    boxes = _states(graph, pairs, columns, bands, waypoints)
-    tracks = _tracks(pairs, columns, boxes, bands)
+    links = _links(graph, waypoints)
+    linked = {state.name for link in links for state in link.passed}
+    alone = [state for state in graph.waypoint_states if waypoints and state.name not in linked]
+    states = [*graph.states, *alone]
+    columns = _columns(states, links)
+    chains = [_chain(link, columns) for link in links]
+    room = {state.name: _size(state, links) + APART for state in states[::-1]}  # the first one above the others
+    room |= {name: link.height for link, chain in [*zip(links, chains, strict=True)][::-1] for name in chain[1:-1]}
+    columns |= {name: 1 + column for chain in chains for column, name in enumerate(chain[1:-1], columns[chain[0]])}
+    legs = [leg for chain in chains for leg in pairwise(chain)]
+    y = heights({name: columns[name] for name in room}, legs, room)
+    between = max((link.width for link in links), default=0.0)
+    gap = max([GAP, *(SLOPE * abs(y[a] - y[b]) for a, b in legs)])
+
+    def sides(name: str) -> Place:
+        stage, is_between = divmod(columns[name], 2)
+        left = stage * (WIDTH + between + 2.0 * gap) + is_between * (WIDTH + gap)
+        return left, left + (between if is_between else WIDTH)
+
+    boxes: dict[str, Box] = {}
+    for state in states:
+        centre, size = (sum(sides(state.name)) / 2.0, y[state.name]), (WIDTH, room[state.name] - APART)
+        boxes[state.name] = Box(state, _wrapped(state.name), centre, size)
     arrows: list[Arrow] = []
-    for pair in pairs:
-        track = tracks[pair.states]
-        chain = _chain(graph, pair) if waypoints else []
-        passed = _waypoints(graph, pair, chain, track)
-        boxes |= passed
-        arrows += _arrows(graph, pair, passed, track, waypoints)
-    if waypoints:
-        boxes |= _aside(graph, boxes)
-    for t in graph.transitions:
-        if t.is_loop:
-            x, y = boxes[t.source.name].centre[0], boxes[t.source.name].centre[1] + 0.5 * boxes[t.source.name].size[1]
-            ends = (t.source.name, t.target.name)
-            arrows.append(
-                Arrow(t.name, *ends, t.name, (), (x + 0.3, y + 0.22), 0.0, (), False, t.short, t.is_level_set)
-            )
-    return Picture(boxes, tuple(arrows))
+    for link, chain, (start, end) in zip(links, chains, _ports(links, chains, y), strict=True):
+        bands = [(x, y[name]) for name in chain[1:-1] for x in sides(name)]
+        track = [(sides(chain[0])[1], start), *bands, (sides(chain[-1])[0], end)]
+        step = (between - WAYPOINT * len(link.passed)) / (len(link.passed) + 1)
+        for i, (state, lines) in enumerate(link.passed.items(), start=1):
+            x = bands[0][0] + i * (step + WAYPOINT) - 0.5 * WAYPOINT
+            boxes[state.name] = Box(state, lines, (x, bands[0][1]), (WAYPOINT, _height(lines)))
+        arrows += _arrows(link, track, boxes)
+    width = max((sides(name)[1] for name in boxes if name in room), default=0.0)
+    height = max((y[name] + 0.5 * room[name] for name in y), default=0.0)
+    return Picture(boxes, (*arrows, *_loops(graph, boxes)), (width, height))
 
 
-def _columns(graph: ConstraintGraph) -> dict[str, int]:
-    """Column of each state: how many transitions away from those of lowest priority in its connected part it is.
-
-    Where all of a part have one priority, it is counted from the first of them.
-    """
-    neighbours: Any = _nx.Graph()
-    neighbours.add_nodes_from(state.name for state in graph.states)
-    neighbours.add_edges_from((t.source.name, t.target.name) for t in graph.transitions)
-    columns: dict[str, int] = {}
-    for part in _nx.connected_components(neighbours):
-        states = [state for state in graph.states if state.name in part]
-        lowest = min(state.priority for state in states)
-        first = [state.name for state in states if state.priority == lowest]
-        layers = _nx.bfs_layers(neighbours, first if len(first) < len(states) else first[:1])
-        columns |= {name: column for column, layer in enumerate(layers) for name in layer}
-    return columns
-
-
-def _pairs(graph: ConstraintGraph, columns: Mapping[str, int]) -> list[StatePair]:
-    """Pairs of states with transitions between them, in the order of the transitions."""
-    found: dict[frozenset[str], StatePair] = {}
+def _links(graph: ConstraintGraph, waypoints: bool) -> list[_Link]:
+    """Pairs of states with transitions between them, in the order of the transitions; each waypoint in one of them."""
+    found: dict[frozenset[str], list[Transition]] = defaultdict(list)
     for transition in graph.transitions:
-        if transition.is_loop:
-            continue
-        low, high = sorted((transition.source, transition.target), key=lambda state: state.priority)
-        has = {id(owner) for owner in low.constraints}
-        gained = tuple(owner.name for owner in high.constraints if id(owner) not in has)
-        first, second = sorted((low.name, high.name), key=lambda name: columns[name])
-        found.setdefault(frozenset((first, second)), StatePair((first, second), gained))
-    return list(found.values())
+        if not transition.is_loop:
+            found[frozenset((transition.source.name, transition.target.name))].append(transition)
+    rank = {state.name: (state.priority, i) for i, state in enumerate(graph.states)}
+    links, taken = list[_Link](), set[str]()
+    for ways in found.values():
+        first, second = sorted((ways[0].source, ways[0].target), key=lambda state: rank[state.name])
+        ways.sort(key=lambda way: (way.is_level_set, way.target is first))
+        names = [way.name for way in ways]
+        inner: dict[str, tuple[Transition, str]] = {}
+        passed: dict[str, State] = {}
+        for way in ways if waypoints else ():
+            through = [part.target for part in way.inner[:-1]]
+            passed |= {state.name: state for state in through[:: 1 if way.target is second else -1]}
+            labels = [way.name, way.name.removesuffix("_ls")]
+            inner |= {part.name: (part, _shortened(part.name, labels)) for part in way.inner if part.name not in inner}
+        texts = {
+            state: tuple(textwrap.wrap(_shortened(name, names), FEW))
+            for name, state in passed.items()
+            if name not in taken
+        }
+        taken |= {*passed}
+        links.append(_Link((first, second), ways, dict(inner.values()), texts))
+    return links
 
 
-def _of(graph: ConstraintGraph, pair: StatePair) -> list[Transition]:
-    """Transitions of a pair: plain ones first."""
-    ends = set(pair.states)
-    found = [t for t in graph.transitions if {t.source.name, t.target.name} == ends]
-    return sorted(found, key=lambda t: (t.is_level_set, t.source.name != pair.states[0]))
+def _columns(states: Sequence[State], links: Iterable[_Link]) -> dict[str, int]:
+    """Column of each state: those of bands are between."""
+    order: Any = _nx.DiGraph([(first.name, second.name) for first, second in (link.ends for link in links)])
+    order.add_nodes_from(state.name for state in states)
+    return {name: 2 * i for i, names in enumerate(_nx.topological_generations(order)) for name in names}
 
 
-def _chain(graph: ConstraintGraph, pair: StatePair) -> list[State]:
-    """Waypoint states between a pair, in order from its first state; each once."""
-    found: dict[str, State] = {}
-    for transition in _of(graph, pair):
-        passed = [part.target for part in transition.inner][:-1]
-        forth = transition.source.name == pair.states[0]
-        found |= {state.name: state for state in (passed if forth else passed[::-1]) if state.name not in found}
-    return list(found.values())
+def _chain(link: _Link, columns: dict[str, int]) -> list[str]:
+    """Names of what stands between two states, these at its ends: a band in each column."""
+    a, b = (state.name for state in link.ends)
+    return [a, *(f"{a} to {b}, column {column}" for column in range(columns[a] + 1, columns[b])), b]
 
 
-def _band(graph: ConstraintGraph, pair: StatePair, waypoints: bool) -> float:
-    """Height that the transitions of a pair take at a state."""
-    forth = sum(t.source.name == pair.states[0] for t in _of(graph, pair))
-    most = max(forth, len(_of(graph, pair)) - forth)
-    return 2.0 * (LANE[waypoints] + (most - 1) * NEXT + ROOM)
+def _size(state: State, links: Sequence[_Link]) -> float:
+    """Height of a state: of its text, or of the bands on one of its sides [inch]."""
+    bands = [sum(link.height for link in links if link.ends[side] is state) for side in (0, 1)]
+    return max((len(_wrapped(state.name)) + 3) * LINE, *bands)
 
 
-def _states(
-    graph: ConstraintGraph,
-    pairs: list[StatePair],
-    columns: dict[str, int],
-    bands: dict[tuple[str, str], float],
-    waypoints: bool,
-) -> dict[str, Box]:
-    """States, high enough for the transitions on each of their sides."""
-    sizes: dict[str, float] = {}
-    lines: dict[str, tuple[str, ...]] = {}
-    for state in graph.states:
-        lines[state.name] = (*_wrapped(state.name), f"priority {state.priority}")
-        sides = defaultdict[bool, float](float)
-        for pair in pairs:
-            if state.name in pair.states:
-                sides[columns[pair.other(state.name)] > columns[state.name]] += bands[pair.states]
-        sizes[state.name] = max(len(lines[state.name]) * LINE + 0.2, *sides.values(), 0.0)
-    upwards = {state.name: columns[state.name] for state in graph.states[::-1]}  # the first one above the others
-    y = heights(upwards, [pair.states for pair in pairs], {name: size + APART for name, size in sizes.items()})
-    longest = max((len(_chain(graph, pair)) for pair in pairs), default=0) if waypoints else 0
-    steepest = max((abs(y[a] - y[b]) for a, b in (pair.states for pair in pairs)), default=0.0)
-    gap = max(longest * WAYPOINT + (longest + 1) * STEP if longest else GAP, steepest / STEEPEST)
-    gap = max(gap, *(_written(graph, pair) for pair in pairs), 0.0) if waypoints else gap
-    places = {name: (columns[name] * (WIDTH + gap) + 0.5 * WIDTH, y[name]) for name in sizes}
-    return {name: Box(name, lines[name], places[name], (WIDTH, sizes[name]), False) for name in sizes}
+def _ports(links: Sequence[_Link], chains: Sequence[Sequence[str]], y: dict[str, float]) -> list[list[float]]:
+    """Heights at which the middle of each link meets its two states, in the order of where they lead to [inch]."""
+    ports = [[0.0, 0.0] for _ in links]
+    for end, beside in ((0, 1), (-1, -2)):
+        there = defaultdict[str, list[int]](list)
+        for i in sorted(range(len(links)), key=lambda i: y[chains[i][beside]]):
+            there[chains[i][end]].append(i)
+        for name, numbers in there.items():
+            low = y[name] - 0.5 * sum(links[i].height for i in numbers)
+            for i in numbers:
+                ports[i][end] = low + 0.5 * links[i].height
+                low += links[i].height
+    return ports
 
 
-def _written(graph: ConstraintGraph, pair: StatePair) -> float:
-    """Distance between a pair of states at which the names of inner transitions fit between the waypoints [inch]."""
-    steps = len(_chain(graph, pair)) + 1
-    between = [WAYPOINT * 0.5 * (part.source.waypoint + part.target.waypoint) for part, _ in _inner_of(graph, pair)]
-    names = [LETTER * len(_label(part, whole)) + 0.1 for part, whole in _inner_of(graph, pair)]
-    return steps * max((a + b for a, b in zip(between, names, strict=True)), default=0.0)
-
-
-def _inner_of(graph: ConstraintGraph, pair: StatePair) -> list[tuple[Transition, Transition]]:
-    """Inner transitions of a pair, each with the transition it belongs to."""
-    return [(part, whole) for whole in _of(graph, pair) for part in whole.inner]
-
-
-def _label(part: Transition, whole: Transition) -> str:
-    """What is written at an inner transition."""
-    return _shortened(part.name, [whole.name, whole.name.removesuffix("_ls")])
-
-
-def _wrapped(name: str) -> list[str]:
-    """A name by lines, broken between its grasps first."""
-    return [line for part in name.split(" : ") for line in textwrap.wrap(part, CHARACTERS)] or [" "]
-
-
-def _tracks(
-    pairs: list[StatePair],
-    columns: dict[str, int],
-    boxes: dict[str, Box],
-    bands: dict[tuple[str, str], float],
-) -> dict[tuple[str, str], _Track]:
-    """The middle between each pair; at a state they are in the order of where they lead to."""
-    ports: dict[tuple[str, tuple[str, str]], Place] = {}
-    for name, box in boxes.items():
-        for side in (-1, 1):
-            there = [pair for pair in pairs if name in pair.states]
-            there = [pair for pair in there if _side(name, pair, columns) == side]
-            there.sort(key=lambda pair: boxes[pair.other(name)].centre[1])
-            y = box.centre[1] - 0.5 * sum(bands[pair.states] for pair in there)
-            for pair in there:
-                x = box.centre[0] + 0.5 * side * box.size[0]
-                ports[name, pair.states] = (x, y + 0.5 * bands[pair.states])
-                y += bands[pair.states]
-    found: dict[tuple[str, str], _Track] = {}
-    for pair in pairs:
-        a, b = pair.states
-        bulge = 1.6 if columns[a] == columns[b] else 0.0
-        found[pair.states] = _Track(ports[a, pair.states], ports[b, pair.states], bulge)
-    return found
-
-
-def _side(name: str, pair: StatePair, columns: dict[str, int]) -> int:
-    """1 where transitions leave a state to the right, -1 where to the left; within a column they leave to the right."""
-    return -1 if columns[pair.other(name)] < columns[name] else 1
-
-
-def _waypoints(graph: ConstraintGraph, pair: StatePair, chain: list[State], track: _Track) -> dict[str, Box]:
-    """Waypoint states of a pair, in the middle between its states."""
-    names = [t.name for t in _of(graph, pair)]
-    chooses = any(t.is_level_set for t in _of(graph, pair))
-    found: dict[str, Box] = {}
-    for i, state in enumerate(chain, start=1):
-        lines = tuple(textwrap.wrap(_shortened(state.name, names), 14)) or (" ",)
-        size = (WAYPOINT, max(len(lines) * 0.14 + 0.14, 0.5 if chooses else 0.0))
-        found[state.name] = Box(state.name, lines, track.at(i / (len(chain) + 1)), size, True)
-    return found
-
-
-def _arrows(
-    graph: ConstraintGraph, pair: StatePair, passed: dict[str, Box], track: _Track, waypoints: bool
-) -> list[Arrow]:
-    """Transitions of a pair, and the inner ones between its waypoints."""
-    arrows: list[Arrow] = []
-    known = set[str]()
-    beside = defaultdict[bool, int](int)
-    stations = {pair.states[0]: 0.0, **{name: box.size[1] for name, box in passed.items()}, pair.states[1]: 0.0}
-    for t in _of(graph, pair):
-        forth = t.source.name == pair.states[0]
-        away = (1.0 if forth else -1.0) * (LANE[waypoints] + NEXT * beside[forth])
-        beside[forth] += 1
-        points = track.line(0.0, 1.0, away)
-        middle = track.at(0.5, away + 0.1)
-        ends = (t.source.name, t.target.name)
-        kinds = (False, t.short, t.is_level_set)
-        points = points if forth else points[::-1]
-        arrows.append(Arrow(t.name, *ends, t.name, points, middle, track.tilt, pair.gained, *kinds))
-        for part in t.inner if waypoints else ():
-            if part.name not in known:
-                known.add(part.name)
-                arrows.append(_inner(part, t, stations, track, pair.gained))
+def _arrows(link: _Link, track: Sequence[Place], boxes: dict[str, Box]) -> list[Arrow]:
+    """Transitions of a link, along its middle; inner ones between the states and waypoints of their ends."""
+    arrows, beside = list[Arrow](), Counter[int]()
+    for way in link.ways:
+        side = 1 if way.target is link.ends[1] else -1
+        away = side * (link.lane + NEXT * beside[side])
+        beside[side] += 1
+        arrows.append(Arrow(way, way.name, tuple((x, y + away) for x, y in track)[::side], link.gained))
+    ends = {state.name: point for state, point in zip(link.ends, (track[0], track[-1]), strict=True)}
+    for part, label in link.inner.items():
+        stations = [
+            [ends[name]] * 2 if name in ends else [(x, boxes[name].centre[1]) for x in boxes[name].sides]
+            for name in (part.source.name, part.target.name)
+        ]
+        side = 1 if stations[0] < stations[1] else -1
+        (_, start), (end, _) = stations[::side]
+        away = side * INNER * (3 if part.is_level_set else 1)
+        passed = [point for point in track if start[0] < point[0] < end[0]]
+        points = tuple((x, y + away) for x, y in (start, *passed, end))
+        arrows.append(Arrow(part, label, points[::side], link.gained, True))
     return arrows
 
 
-def _inner(
-    part: Transition, whole: Transition, stations: dict[str, float], track: _Track, gained: tuple[str, ...]
-) -> Arrow:
-    """An inner transition, between two of the stations of its pair, whose heights are given."""
-    names, heights = list(stations), list(stations.values())
-    i, j = names.index(part.source.name), names.index(part.target.name)
-    first, last, n = min(i, j), max(i, j), len(names) - 1
-    side = 1.0 if i < j else -1.0
-    away = side * (INNER if not part.is_level_set else INNER + 0.14)
-    t0 = first / n + (track.leaves(heights[first], away) if first else 0.0)
-    t1 = last / n - (track.leaves(heights[last], -away) if last < n else 0.0)
-    points = track.line(t0, t1, away)
-    middle = track.at(0.5 * (t0 + t1), away + side * 0.07)
-    return Arrow(
-        part.name, part.source.name, part.target.name, _label(part, whole), points if i < j else points[::-1],
-        middle, track.tilt, gained, True, part.short, part.is_level_set,
-    )  # fmt: skip
+def _loops(graph: ConstraintGraph, boxes: dict[str, Box]) -> list[Arrow]:
+    """Loops, side by side over their states."""
+    found: dict[str, list[Transition]] = defaultdict(list)
+    for transition in graph.transitions:
+        if transition.is_loop:
+            found[transition.source.name].append(transition)
+    arrows: list[Arrow] = []
+    for name, loops in found.items():
+        (left, right), top = boxes[name].sides, boxes[name].centre[1] + 0.5 * boxes[name].size[1]
+        for i, loop in enumerate(loops, start=1):
+            x = left + (right - left) * i / (len(loops) + 1)
+            arrows.append(Arrow(loop, loop.name, ((x - LINE, top), (x + LINE, top))))
+    return arrows
 
 
-def _aside(graph: ConstraintGraph, boxes: dict[str, Box]) -> dict[str, Box]:
-    """Waypoint states that are on no pair: below everything, side by side."""
-    left = [state for state in graph.waypoint_states if state.name not in boxes]
-    low = min(box.centre[1] - 0.5 * box.size[1] for box in boxes.values()) - 0.6 if boxes else 0.0
-    found: dict[str, Box] = {}
-    for i, state in enumerate(left):
-        lines = tuple(_wrapped(state.name))
-        centre = (0.5 * WIDTH + i * (WIDTH + 0.3), low)
-        found[state.name] = Box(state.name, lines, centre, (WIDTH, len(lines) * 0.14 + 0.12), True)
-    return found
+def _height(lines: Sequence[str]) -> float:
+    """Of a waypoint with this text [inch]."""
+    return max((len(lines) + 1) * LINE, LEAST)
 
 
-def _shortened(name: str, whole: list[str]) -> str:
+def _wrapped(name: str) -> tuple[str, ...]:
+    """A name by lines, broken between its grasps first."""
+    return tuple(line for part in name.split(" : ") for line in textwrap.wrap(part, CHARACTERS))
+
+
+def _shortened(name: str, whole: Sequence[str]) -> str:
     """A name without that of the transition it belongs to, where a factory has put it in front with an underscore."""
     start = max((other for other in whole if name.startswith(f"{other}_")), key=len, default="")
     return re.sub(r"^[_\W]+", "", name[len(start) :]) or name

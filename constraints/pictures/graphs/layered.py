@@ -8,7 +8,7 @@ from __future__ import annotations
 import importlib
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import combinations
+from itertools import combinations, pairwise
 from statistics import fmean
 from typing import Any
 
@@ -21,6 +21,8 @@ Place = tuple[float, float]
 
 SWEEPS = 16
 """How often the columns are ordered by their neighbours."""
+HEAD, ABOVE = 9.0, 5.0
+"""Size of heads of arrows [points], and order of what is drawn above them."""
 
 
 def heights(
@@ -94,38 +96,40 @@ def _stacked(row: Sequence[str], wanted: Mapping[str, float], sizes: Mapping[str
     return dict(zip(row, (apart.x + stood).tolist(), strict=True))
 
 
-def draw_box(axes: Any, centre: Place, size: Place, **style: Any) -> None:
-    """Draw a rounded box.
+def draw_box(axes: Any, centre: Place, size: Place, text: str, style: dict[str, Any], **words: Any) -> None:
+    """Draw a rounded box, above all lines, with a text in its middle.
 
     Args:
         axes: matplotlib axes.
         centre, size: [inch].
-        **style: as of matplotlib's patches.
+        text: in it.
+        style: of the box, as of matplotlib's patches.
+        **words: style of the text.
     """
     patches: Any = importlib.import_module("matplotlib.patches")
-    (x, y), (width, height) = centre, size
-    corner = (x - 0.5 * width, y - 0.5 * height)
-    axes.add_patch(patches.FancyBboxPatch(corner, width, height, boxstyle="round,pad=0,rounding_size=0.06", **style))
+    corner = [middle - 0.5 * side for middle, side in zip(centre, size, strict=True)]
+    shape = "round,pad=0,rounding_size=0.06"
+    axes.add_patch(patches.FancyBboxPatch(corner, *size, boxstyle=shape, zorder=ABOVE, **style))
+    axes.text(*centre, text, ha="center", va="center", zorder=ABOVE, **words)
 
 
-def draw_line(
-    axes: Any, points: Sequence[Place], head: float | None = None, curved: bool = False, **style: Any
-) -> None:
-    """Draw a line.
+def draw_line(axes: Any, points: Sequence[Place], **style: Any) -> None:
+    """Draw an arrow through points: level at each of them, and curved (a cubic of Bézier) between two heights.
 
     Args:
         axes: matplotlib axes.
         points: where it leads [inch].
-        head: size of the arrow's head at its end; None without one.
-        curved: whether the last four points make one curve (a cubic of Bézier) instead of corners.
         **style: as of matplotlib's patches.
     """
-    patches: Any = importlib.import_module("matplotlib.patches")
     path: Any = importlib.import_module("matplotlib.path").Path
-    codes = [path.MOVETO, *[path.LINETO] * (len(points) - 1)]
-    if curved:
-        codes[-3:] = [path.CURVE4] * 3
-    axes.add_patch(patches.FancyArrowPatch(
-        path=path(points, codes), arrowstyle="-" if head is None else "-|>", mutation_scale=head or 1.0,
-        shrinkA=0.0, shrinkB=0.0, **style,
-    ))  # fmt: skip
+    corners = [points[0]]
+    for (x0, y0), (x1, y1) in pairwise(points):
+        corners += [(0.5 * (x0 + x1), y0), (0.5 * (x0 + x1), y1), (x1, y1)]
+    draw_arrow(axes, path=path(corners, [path.MOVETO, *[path.CURVE4] * (len(corners) - 1)]), **style)
+
+
+def draw_arrow(axes: Any, *ends: Place, **style: Any) -> None:
+    """Draw an arrow from one of two ends to the other, or along a path."""
+    patches: Any = importlib.import_module("matplotlib.patches")
+    whole = {"arrowstyle": "-|>", "mutation_scale": HEAD, "shrinkA": 0.0, "shrinkB": 0.0, **style}
+    axes.add_patch(patches.FancyArrowPatch(*ends, **whole))
