@@ -2,25 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from itertools import combinations
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from liegroups.arguments import as_tuple, finite_vector
-from liegroups.arrays import ArrayLike, Vector
+from liegroups.arrays import ArrayLike, Matrix, Vector
 
-from ..robot import Frame, Robot
+from ..collisions.shapes import Shape
+from ..robot import Frame, Posture, Robot
 from ..robot.placement import as_placement
 from .figures import PALETTE
+from .shapes import wires
 from .views import Direction, check_axes
 
+DOT, MARK = 2.2, 3.6
+"""Sizes of joints and of tips, in widths of sticks."""
 GROUND = "#b0b0b0"
 """Of sticks from the world to joints, which do not move."""
+SHORTEST = 1e-9
+"""What is shorter has no length [m]."""
 _AXIS_COLOURS = ("#d62728", "#2ca02c", "#1f77b4")
-Stick = tuple[int, Vector, Vector]
-"""The joint that it hangs on, or leads to; its ends (3,) [m]."""
+
+
+class Stick(NamedTuple):
+    """A line between two points on joints; joint 0 is the world.
+
+    Attributes:
+        name: of the joint that it leads to, or of the frame.
+        start, end: the joint, and the point (3,) in its axes [m].
+    """
+
+    name: str
+    start: tuple[int, Vector]
+    end: tuple[int, Vector]
+
+    def placed(self, posture: Posture) -> Matrix:
+        """Its ends (2, 3) in the world [m]."""
+        oMi = posture.placed().oMi
+        return np.array([oMi[joint].act(point) for joint, point in (self.start, self.end)])
 
 
 def stick_figure(robot: Robot, q: ArrayLike, tips: Sequence[str | Frame] = ()) -> list[tuple[Vector, Vector]]:
@@ -41,37 +63,22 @@ def stick_figure(robot: Robot, q: ArrayLike, tips: Sequence[str | Frame] = ()) -
         SizeError, NotFiniteError, NotNormalizedError, DtypeError: what is wrong with q.
         UnknownFrameError: a tip is no frame of the robot; lists the names that come closest.
     """
-    return [(a, b) for _, a, b in sticks_of(robot, q, tips)]
+    posture = robot.at(q)
+    ends = [stick.placed(posture) for stick in sticks_of(robot, as_tuple(tips, "tips", "frames"))]
+    return [(a, b) for a, b in ends if np.abs(a - b).max() > SHORTEST]
 
 
-def sticks_of(robot: Robot, q: ArrayLike, tips: Sequence[str | Frame] = ()) -> list[Stick]:
-    """The sticks of `stick_figure`, with their joints."""
-    posture, model, tips = robot.at(q), robot.model, as_tuple(tips, "tips", "frames")
-    origins: list[Vector] = [np.array(oMi.translation) for oMi in posture.placed().oMi]
-    seats = seats_of(robot)
+def sticks_of(robot: Robot, tips: Iterable[str | Frame] = ()) -> list[Stick]:
+    """The sticks of `stick_figure`, in any configuration; some may have no length."""
+    model, seats, origin = robot.model, seats_of(robot), np.zeros(3)
     sticks: list[Stick] = []
-    for joint in range(1, model.njoints):
+    for joint, name in enumerate(robot.joint_names, start=1):
         parent = int(model.parents[joint])
-        if parent:
-            sticks.append((joint, origins[parent], origins[joint]))
-        elif model.joints[joint].nv == 1 and (joint in seats or "/" not in model.names[joint]):
-            sticks.append((joint, seats.get(joint, origins[0]), origins[joint]))
-    for tip in tips:
-        frame = robot.frame(tip)
-        sticks.append((frame.joint, origins[frame.joint], np.array(posture.placement(frame).translation)))
-    return [stick for stick in sticks if float(np.abs(stick[1] - stick[2]).max()) > 1e-9]
-
-
-def _is_ground(robot: Robot, stick: Stick, origins: Sequence[Vector]) -> bool:
-    """Whether a stick leads from the world to a joint: it does not move."""
-    joint, _, end = stick
-    return not robot.model.parents[joint] and bool(np.array_equal(end, origins[joint]))
-
-
-def _body_of(robot: Robot, stick: Stick, origins: Sequence[Vector]) -> int:
-    """The joint whose body a stick is on; 0 for the ground."""
-    joint, _, end = stick
-    return int(robot.model.parents[joint]) if np.array_equal(end, origins[joint]) else joint
+        if parent or (model.joints[joint].nv == 1 and (joint in seats or "/" not in name)):
+            sticks.append(Stick(name, (parent, origin if parent else seats.get(joint, origin)), (joint, origin)))
+    for frame in map(robot.frame, tips):
+        sticks.append(Stick(frame.name, (frame.joint, origin), (frame.joint, np.array(frame.placement.translation))))
+    return sticks
 
 
 def seats_of(robot: Robot) -> dict[int, Vector]:
@@ -186,32 +193,27 @@ def draw_configuration(
     frames = [robot.frame(tip) for tip in as_tuple(tips, "tips", "frames")]
     (colour, width, alpha), (ends, without, pedestals) = stroke, sticks
     further = ends_of(robot, frames) if ends is None else ends
-    drawn, held = sticks_of(robot, q, [*further, *frames]), set[int]()
-    parts, posture = ["", *parts_of(robot)], robot.at(q)
-    colours = colours_of(robot) if colour is None else dict.fromkeys(parts, colour)
-    origins = [np.array(oMi.translation) for oMi in posture.placed().oMi]
-    held |= {joint for joint, *_ in drawn}
-    drawn = [stick for stick in drawn if _body_of(robot, stick, origins) not in without]
-    drawn = [stick for stick in drawn if pedestals or not _is_ground(robot, stick, origins)]
-    still = [colour is None and _is_ground(robot, stick, origins) for stick in drawn]
-    points = [end for (_, a, b), on in zip(drawn, still, strict=True) if on for end in (a, b, np.full(3, np.nan))][:-1]
-    if points:
-        axes.plot(*seen.seen(points), linewidth=width, solid_capstyle="round", color=GROUND, alpha=alpha)
-    moving = [stick for stick, on in zip(drawn, still, strict=True) if not on]
-    for part, own in colours.items():
-        joints = [joint for joint in range(1, len(parts)) if parts[joint] == part]
-        lines = [end for joint, a, b in moving if parts[joint] == part for end in (a, b, np.full(3, np.nan))][:-1]
-        style: dict[str, Any] = {"color": own, "alpha": alpha}
-        if lines:
-            axes.plot(*seen.seen(lines), linewidth=width, solid_capstyle="round", solid_joinstyle="round", **style)
-        held |= {int(robot.model.parents[joint]) for joint in joints}
-        dots = [origins[j] for j in joints if j in held or not (frames and any(f.joint == j for f in frames))]
-        dots += [np.array(posture.placement(end).translation) for end in further if parts[end.joint] == part]
-        if dots:
-            axes.plot(*seen.seen(dots), "o", markersize=2.2 * width, markeredgewidth=0.0, **style)
-        marked = [np.array(posture.placement(tip).translation) for tip in frames if parts[tip.joint] == part]
-        if marked:
-            axes.plot(*seen.seen(marked), "o", markersize=3.6 * width, markeredgecolor="white", **style)
+    posture, parts = robot.at(q), ["", *parts_of(robot)]
+    own = colours_of(robot) if colour is None else dict.fromkeys(parts, colour)
+    colours = [own.get(part, GROUND) for part in parts]
+    lines, dots, marks = (defaultdict[str, list[Vector]](list) for _ in range(3))
+    for stick in sticks_of(robot, [*further, *frames]):
+        body, (a, b) = stick.start[0], stick.placed(posture)
+        if np.abs(a - b).max() > SHORTEST and body not in without and (body or pedestals):
+            lines[GROUND if colour is None and not body else colours[stick.end[0]]] += [a, b, np.full(3, np.nan)]
+    for joint, oMi in enumerate(posture.placed().oMi):
+        if joint:
+            dots[colours[joint]].append(np.array(oMi.translation))
+    for found, places in ((dots, further), (marks, frames)):
+        for frame in places:
+            found[colours[frame.joint]].append(np.array(posture.placement(frame).translation))
+    for kind, found, style in (
+        ("-", lines, {"linewidth": width, "solid_capstyle": "round", "solid_joinstyle": "round"}),
+        ("o", dots, {"markersize": DOT * width, "markeredgewidth": 0.0}),
+        ("o", marks, {"markersize": MARK * width, "markeredgecolor": "white"}),
+    ):
+        for shade, points in found.items():
+            axes.plot(*seen.seen(points), kind, color=shade, alpha=alpha, **style)
 
 
 def draw_frame(
@@ -259,10 +261,7 @@ def draw_box(
         stroke: of the lines.
     """
     oMb: Any = as_placement(placement)
-    half = 0.5 * finite_vector(size, 3, "size of a box")
-    corners = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)]) * half
-    corners = corners @ np.asarray(oMb.rotation).T + np.asarray(oMb.translation)
-    for i, j in combinations(range(8), 2):
-        if (i ^ j).bit_count() == 1:
-            style = {"color": stroke.colour, "linewidth": stroke.width, "alpha": stroke.alpha}
-            axes.plot(*corners[[i, j]].T, **style, solid_capstyle="round")
+    box = Shape("box", "Box", tuple(finite_vector(size, 3, "size of a box").tolist()))
+    style: dict[str, Any] = {"color": stroke.colour, "linewidth": stroke.width, "alpha": stroke.alpha}
+    for line in wires(box):
+        axes.plot(*(line @ np.asarray(oMb.rotation).T + np.asarray(oMb.translation)).T, **style)

@@ -140,7 +140,8 @@ class DrawnScene:
     def points(self, q: Vector) -> list[Vector]:
         """All that is to be seen of a configuration [m]."""
         posture = self.robot.at(q)
-        points = [end for _, *ends in sticks_of(self.robot, q, [*self.tips, *self.ends]) for end in ends]
+        sticks = sticks_of(self.robot, [*self.tips, *self.ends])
+        points = [end for stick in sticks for end in stick.placed(posture)]
         points += [np.array(oMi.translation) for oMi in posture.placed().oMi[1:]]
         points += [np.array(frame.placement.translation) for pair in self.pairs for frame in pair if not frame.joint]
         points += [np.array(oMf.translation) for oMf in self.arrows(q)]

@@ -125,7 +125,7 @@ def test_nothing_holds_an_object_that_moves_freely() -> None:
     assert stick_figure(box, box.neutral) == []
     axes = new_figure(2, 2).add_subplot(projection="3d")
     draw_configuration(axes, box, box.neutral, tips=["body"])
-    assert len(axes.lines) == 1
+    assert [(line.get_linestyle(), line.get_marker()) for line in axes.lines] == [("None", "o")] * 2
 
 
 def test_drawing_refuses_what_it_cannot_draw(arm: Robot) -> None:
@@ -142,11 +142,10 @@ def test_drawing_refuses_what_it_cannot_draw(arm: Robot) -> None:
 def test_box_has_twelve_edges_at_its_corners() -> None:
     axes = new_figure(2, 2).add_subplot(projection="3d")
     draw_box(axes, [1.0, 0.0, 0.0, 0.0, 0.0, np.sqrt(0.5), np.sqrt(0.5)], (2.0, 4.0, 6.0))
-    edges = np.array([line.get_data_3d() for line in axes.lines])
-    assert len(edges) == 12
-    np.testing.assert_allclose(
-        sorted(np.linalg.norm(np.diff(edges, axis=2)[..., 0], axis=1)), [2] * 4 + [4] * 4 + [6] * 4
-    )
+    lines = [np.transpose(line.get_data_3d()) for line in axes.lines]
+    edges = np.concatenate([np.stack([line[:-1], line[1:]], axis=2) for line in lines])
+    lengths = np.linalg.norm(np.diff(edges, axis=2)[..., 0], axis=1)
+    np.testing.assert_allclose(np.sort(lengths), [2] * 4 + [4] * 4 + [6] * 4)
     np.testing.assert_allclose(edges.max(axis=(0, 2)), [3.0, 1.0, 3.0])
     np.testing.assert_allclose(edges.min(axis=(0, 2)), [-1.0, -1.0, -3.0])
     with pytest.raises(SizeError, match="box"):

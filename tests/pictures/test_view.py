@@ -27,7 +27,6 @@ from constraints.pictures import Drawing, PageOptions, show
 from constraints.pictures.browser.film import Film
 from constraints.pictures.browser.films import film_of
 from constraints.pictures.browser.meshes import between
-from constraints.pictures.browser.sticks import StickEnds, sticks_of
 from constraints.pictures.browser.view import View
 from constraints.reduced import equilibrium
 from constraints.robot import Part
@@ -168,10 +167,11 @@ def test_shapes_and_frames_are_drawn() -> None:
 
 def test_sticks_of_parts_have_colours_of_their_own() -> None:
     arm = sample_arm()
-    sticks = sticks_of(Robot.system([Part("a", arm), Part("b", arm)]), [])
-    assert len({sticks.colours[i] for i, name in enumerate(sticks.names) if name.startswith("a/")}) == 1
-    assert len(set(sticks.colours)) == 2
-    assert StickEnds.of([]).placed(np.zeros((1, 3)), np.zeros((1, 3, 3))).shape == (0, 3)
+    system = Robot.system([Part("a", arm), Part("b", arm)])
+    with show(system, page=PageOptions(port=0)) as view:
+        bars = {name: node.color for name, node in nodes(view).items() if name.startswith("/sticks/")}
+        for part, colour in (("a", (0, 114, 178)), ("b", (230, 159, 0))):
+            assert {bars[name] for name in bars if f" {part}." in name} == {colour}
 
 
 # The film.

@@ -14,20 +14,20 @@ from liegroups.arrays import Matrix, Vector
 from ...errors import ConstraintError
 from ...models.files.visuals import visuals_of
 from ...models.structure.visual_shapes import Solid, Triangles, Visual
-from ...robot import Frame, Robot
+from ...robot import Frame, Posture, Robot
 from ...robot.files.disabled_collisions import link_names
 from ...robot.files.packages import VisualFile
 from ...robot.frame_table import FrameKind
 from ...words import first_names
-from ..robots import ends_of
+from ..figures import BAD, PALETTE
+from ..robots import Stick, colours_of, ends_of, parts_of, sticks_of
 from ..views import Region
 from .film import Film, thinned
 from .meshes import Meshes, at, between
-from .sticks import StickEnds, Sticks, sticks_of
 
 COLLIDES = (214 / 255, 39 / 255, 40 / 255, 1.0)
 """Of what collides."""
-FROM_START, FROM_GOAL = "#0072b2", "#d55e00"
+FROM_START, FROM_GOAL = PALETTE[0], BAD
 """Of the trees of a search."""
 OPEN, SHUT, FIXED = (214, 39, 40), (44, 160, 44), (90, 90, 90)
 """Colours of closures: ends that are apart, ends that meet, ends that are fixed in the world."""
@@ -37,6 +37,8 @@ SEEN_APART = 1e-3
 """Ends of a closure that are further apart than this part of the picture are joined by a rod."""
 THICK = 0.024
 """Radius of a stick, as a part of the width of what is shown."""
+BALL, JOINT = 1.35, 1.7
+"""Radii of balls at the ends of sticks, and of closures, in radii of sticks."""
 NODE = 0.25
 """Size of a node of a tree, as a part of the radius of a stick."""
 SAMPLED = 25
@@ -75,12 +77,11 @@ class Stage:
         self._met = {name: False for name in film.met}
         seen = self._add_visuals(visuals)
         self._add_shapes()
-        ends = [frame for pair in film.closures for frame in pair]
-        self._sticks = sticks_of(film.robot, seen, ends)
+        self._sticks = [stick for stick in self._all_sticks() if not seen & {stick.start[0], stick.end[0]}]
         points = self.all_points()
         self.region, self._lowest = Region.around(points, 1e-3), float(points[:, 2].min())
         self._radius = THICK * 2.0 * self.region.reach
-        self._lines = self._add_sticks(self._sticks)
+        self._lines = self._add_sticks(seen)
         self._rods = self._add_closures()
         self._add_trees(frames)
         unseen = (name for name, is_seen in self._met.items() if not is_seen)
@@ -171,17 +172,26 @@ class Stage:
                 name = f"/trees/{side} {plain(frame.name)}"
                 self._scene.add_point_cloud(name, places[:, i], rgb(colour), point_size=size, point_shape="circle")
 
-    def _add_sticks(self, sticks: Sticks) -> list[Any]:
-        """Bars from joint to joint, and a ball at each end."""
-        bars: list[Any] = []
-        r = self._radius
+    def _all_sticks(self) -> list[Stick]:
+        """From each joint to those that it carries, to the ends of the robot, and to those of closures."""
+        robot = self._film.robot
+        bodies = [frame for pair in self._film.closures for frame in pair if frame.joint]
+        return sticks_of(robot, [*bodies, *ends_of(robot, bodies)])
+
+    def _add_sticks(self, seen: set[int]) -> list[Any]:
+        """Bars from joint to joint, and a ball at each end, and at each joint; none of joints that are seen."""
+        robot, r, bars = self._film.robot, self._radius, list[Any]()
+        parts, colours = ["", *parts_of(robot)], {"": PALETTE[0], **colours_of(robot)}
         links = self._links_of_joints() if self._met else {}
-        for i, (name, colour) in enumerate(zip(sticks.names, sticks.colours, strict=True)):
-            met = [link for link in links.get(sticks.start.joints[i], ()) if self._collides(link)]
-            paint = OPEN if met else rgb(colour)
+        met = {joint: any([self._collides(link) for link in names]) for joint, names in links.items()}
+        paints = [OPEN if met.get(joint) else rgb(colours[part]) for joint, part in enumerate(parts)]
+        balls = {(joint, (0.0, 0.0, 0.0)): paints[joint] for joint in {*range(1, len(parts))} - seen}
+        for i, (name, start, end) in enumerate(self._sticks):
+            paint = paints[start[0] or end[0]]
             bars.append(self._bar(f"/sticks/{i} {plain(name)}", r, paint))
-            for side, ends in (("a", sticks.start), ("b", sticks.end)):
-                self._ball(f"stick {i}{side}", ends.joints[i], ends.points[i], 1.35 * r, paint)
+            balls |= {(joint, tuple(point.tolist())): paint for joint, point in (start, end)}
+        for i, ((joint, point), paint) in enumerate(balls.items()):
+            self._ball(f"ball {i}", joint, np.array(point), BALL * r, paint)
         return bars
 
     def _links_of_joints(self) -> dict[int, list[str]]:
@@ -222,8 +232,8 @@ class Stage:
 
     @property
     def thickness(self) -> float:
-        """Radius of what is thickest of sticks and closures [m]; zero where there are none."""
-        return (1.7 if self._lines else 0.6) * self._radius if self._lines or self._film.closures else 0.0
+        """Radius of the balls of closures, which are the thickest [m]."""
+        return JOINT * self._radius
 
     def add_arrows(self, name: str, placement: Any) -> None:
         """Draw a placement as three arrows: x red, y green, z blue.
@@ -252,25 +262,21 @@ class Stage:
 
     # Where it is.
 
-    def _joints(self, q: Vector) -> tuple[Any, Matrix, Matrix]:
-        """Placements of the joints in the world, their origins (n, 3), their rotations (n, 3, 3)."""
-        placed = self._film.robot.at(q).placed().oMi
-        return (
-            placed,
-            np.array([oMi.translation for oMi in placed]),
-            np.array([oMi.rotation for oMi in placed]),
-        )
-
     def _points(self, q: Vector) -> Matrix:
         """What is to be in the picture: joints, ends of sticks and closures, corners of what is seen (n, 3) [m]."""
-        _, origins, axes = self._joints(q)
-        film = self._film
-        shown = [joint for joint in range(1, len(origins))]
-        fixed = [np.array(frame.placement.translation) for pair in film.closures for frame in pair if not frame.joint]
-        points = [*origins[shown], *self._sticks.start.placed(origins, axes), *self._sticks.end.placed(origins, axes)]
-        for joint, corners in self._corners:
-            points += [*(corners @ axes[joint].T + origins[joint])]
-        return np.array([*points, *fixed] or [np.zeros(3)])
+        posture = self._film.robot.at(q)
+        oMi = posture.placed().oMi
+        points = [np.array(placed.translation) for placed in list(oMi)[1:]]
+        points += [end for stick in self._sticks for end in stick.placed(posture)]
+        points += [end for ends in self._ends(posture) for end in ends]
+        points += [oMi[joint].act(corner) for joint, corners in self._corners for corner in corners]
+        return np.array(points or [np.zeros(3)])
+
+    def _ends(self, posture: Posture) -> Matrix:
+        """Ends (n, 2, 3) of closures in the world [m]."""
+        pairs = self._film.closures
+        ends = [[np.array(posture.placement(frame).translation) for frame in pair] for pair in pairs]
+        return np.array(ends).reshape(-1, 2, 3)
 
     def all_points(self) -> Matrix:
         """The same at some of the configurations."""
@@ -287,20 +293,13 @@ class Stage:
 
     def pose(self, q: Vector, label: str = "") -> None:
         """Move everything to a configuration (nq,), and name it."""
-        placed, origins, axes = self._joints(q)
+        posture = self._film.robot.at(q)
+        oMi = posture.placed().oMi
         for joint, node in self._carriers.items():
-            move(node, **at(placed[joint]))
-        a, b = self._sticks.start.placed(origins, axes), self._sticks.end.placed(origins, axes)
-        stretch(self._lines, a, b)
-        pairs = self._film.closures
-        if pairs:
-            first, second = (
-                StickEnds.of([(pair[side].joint, np.array(pair[side].placement.translation)) for pair in pairs])
-                for side in (0, 1)
-            )
-            lengths = stretch(self._rods, first.placed(origins, axes), second.placed(origins, axes))
-            for rod, length in zip(self._rods, lengths.tolist(), strict=True):
-                rod.visible = length > SEEN_APART * self.region.reach
+            move(node, **at(oMi[joint]))
+        stretch(self._lines, np.array([stick.placed(posture) for stick in self._sticks]).reshape(-1, 2, 3))
+        for rod, length in zip(self._rods, stretch(self._rods, self._ends(posture)).tolist(), strict=True):
+            rod.visible = length > SEEN_APART * self.region.reach
         if self.label.text != label:
             self.label.text = label
         self.label.visible = bool(label)
@@ -311,9 +310,9 @@ def move(node: Any, position: Vector, wxyz: Vector) -> None:
     node.position, node.wxyz = position, wxyz
 
 
-def stretch(bars: Sequence[Any], a: Matrix, b: Matrix) -> Vector:
-    """Put bars of length 1 between points (n, 3); the lengths (n,) [m]."""
-    middles, turned, lengths = between(a, b)
+def stretch(bars: Sequence[Any], ends: Matrix) -> Vector:
+    """Put bars of length 1 between points (n, 2, 3); the lengths (n,) [m]."""
+    middles, turned, lengths = between(ends[:, 0], ends[:, 1])
     for bar, middle, wxyz, length in zip(bars, middles, turned, lengths.tolist(), strict=True):
         move(bar, middle, wxyz)
         bar.scale = (1.0, 1.0, max(length, 1e-9))
