@@ -9,7 +9,7 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-from scipy.spatial import ConvexHull, QhullError
+from scipy.spatial import ConvexHull
 
 from liegroups.arrays import Matrix, Vector
 
@@ -17,80 +17,98 @@ HATCHES = 5
 """Strokes below a ground line."""
 COILS = 7
 """Of a spring."""
-FLATTEST = 1e-3
-"""What is thinner than this part of its length is a line."""
+FLATTEST, THINNEST = 1e-3, 0.01
+"""What is thinner than this part of its length, or of the picture, is a line."""
+TURNS, RADII, AROUND = 2.25, (0.35, 1.25), 1.45
+"""Of a spring about a pivot: turns, radii where it begins and ends; radius of a damper."""
+ARC, POINTS = (0.56, 0.94), 80
+"""Where a damper about a pivot begins and ends [turns], and how many points curves have."""
 
-PIN = np.array([[0.0, 0.0], [-0.75, -1.2], [0.75, -1.2]])
+WIDE, DEEP = 1.15, 1.2
+"""Half of the ground line below a pivot, and how far below."""
+STROKE = np.array([0.35, 0.4])
+"""Of a hatch, back and down."""
+BLOCK = np.array([1.1, 0.65])
+"""Halves of the sides of a slider, along its way and across."""
+SWAY, PITCH = 0.55, 1.2
+"""Half of the width of a spring, and how long each of its coils is where there is room."""
+PIN = DEEP * np.array([[0.0, 0.0], [-0.625, -1.0], [0.625, -1.0]])
 """The triangle below a pivot on the ground."""
 
 
-def ground(low: float = -1.2, half: float = 1.15) -> list[Matrix]:
-    """A ground line at a height, with strokes below it."""
-    strokes = [np.array([[x, low], [x - 0.35, low - 0.4]]) for x in np.linspace(-half + 0.35, half, HATCHES).tolist()]
-    return [np.array([[-half, low], [half, low]]), *strokes]
+def ground() -> list[Matrix]:
+    """The line below a pivot on the ground, with strokes below it."""
+    return _hatched(np.array([0.0, -DEEP]), np.array([1.0, 0.0]), np.array([0.0, -1.0]), WIDE, HATCHES)
 
 
 def block(along: Vector) -> Matrix:
     """The block of a slider (4, 2) along a direction (2,)."""
-    across = np.array([-along[1], along[0]])
-    return np.array([a * 1.1 * along + b * 0.65 * across for a, b in ((1, 1), (-1, 1), (-1, -1), (1, -1))])
+    corners = np.array([[1, 1], [-1, 1], [-1, -1], [1, -1]]) * BLOCK
+    return corners @ np.array([along, _across(along)])
 
 
 def guide(along: Vector, travel: float) -> list[Matrix]:
     """The hatched line on which a slider on the ground moves, on both sides of it as far as `travel`."""
-    across = np.array([-along[1], along[0]])
-    side = across if across[1] < 0.0 or (across[1] == 0.0 and across[0] < 0.0) else -across
-    at = 0.65 * side
-    count = max(int(2.0 * travel / 0.55), HATCHES)
-    places = np.linspace(-travel + 0.35, travel, count).tolist()
-    strokes = [np.array([at + x * along, at + (x - 0.35) * along + 0.4 * side]) for x in places]
-    return [np.array([at - travel * along, at + travel * along]), *strokes]
+    across = _across(along)
+    side = across if (across[1], across[0]) < (0.0, 0.0) else -across  # below, or left
+    return _hatched(BLOCK[1] * side, along, side, travel, 2 * HATCHES)
+
+
+def _hatched(at: Vector, along: Vector, side: Vector, half: float, count: int) -> list[Matrix]:
+    """A line around a point, and strokes on one of its sides, from its one end to the other."""
+    starts = [at + x * along for x in np.linspace(STROKE[0] - half, half, count).tolist()]
+    stroke = np.array([-along, side]).T @ STROKE
+    return [np.array([at - half * along, at + half * along]), *(np.array([a, a + stroke]) for a in starts)]
 
 
 def coil(a: Vector, b: Vector, size: float, shift: float = 0.0) -> Matrix:
     """A spring from a to b (2,) as a zigzag, moved aside by `shift`, all in one unit."""
-    along, across, length = _directions(a, b)
-    lead = max(0.2 * length, 0.5 * (length - 3.0 * COILS * 0.4 * size))
-    inner = np.linspace(lead, length - lead, 2 * COILS + 1)
-    sway = 0.55 * size * np.array([0.0, *([1.0, -1.0] * COILS)[: 2 * COILS - 1], 0.0])
-    x = np.array([0.0, *([0.0] if shift else []), *inner, *([length] if shift else []), length])
-    y = np.array([0.0, *([shift] if shift else []), *(sway + shift), *([shift] if shift else []), 0.0])
-    return a + np.outer(x, along) + np.outer(y, across)
+    along, length = _direction(a, b)
+    lead = max(0.2 * length, 0.5 * (length - COILS * PITCH * size))
+    x = np.array([0.0, 0.0, *np.linspace(lead, length - lead, 2 * COILS + 1), length, length])
+    y = shift + np.array([-shift, 0.0, 0.0, *np.resize([1.0, -1.0], 2 * COILS - 1) * SWAY * size, 0.0, 0.0, -shift])
+    return a + np.outer(x, along) + np.outer(y, _across(along))
 
 
 def dashpot(a: Vector, b: Vector, size: float, shift: float = 0.0) -> list[Matrix]:
     """A damper from a to b (2,): a cup and a piston, moved aside by `shift`, all in one unit."""
-    along, across, length = _directions(a, b)
-    half = 0.5 * size
-    c, d = 0.5 * length - 0.6 * size, 0.5 * length + 0.6 * size
+    along, length = _direction(a, b)
+    half, middle, c, d = 0.5 * size, 0.5 * length, 0.5 * length - 0.6 * size, 0.5 * length + 0.6 * size
     lines = [
         [(0.0, 0.0), (0.0, shift), (c, shift)],
         [(d, shift + half), (c, shift + half), (c, shift - half), (d, shift - half)],
-        [(0.5 * length, shift + 0.75 * half), (0.5 * length, shift - 0.75 * half)],
-        [(0.5 * length, shift), (length, shift), (length, 0.0)],
+        [(middle, shift + 0.75 * half), (middle, shift - 0.75 * half)],
+        [(middle, shift), (length, shift), (length, 0.0)],
     ]
-    return [np.array([a + x * along + y * across for x, y in line]) for line in lines]
+    return [a + np.array(line) @ np.array([along, _across(along)]) for line in lines]
 
 
-def spiral(turns: float = 2.25, inner: float = 0.35, outer: float = 1.25) -> Matrix:
+def spiral() -> Matrix:
     """A spring about a pivot (n, 2)."""
-    angles = np.linspace(0.0, 2.0 * math.pi * turns, 80)
-    radius = np.linspace(inner, outer, 80)
-    return np.stack([radius * np.cos(angles), radius * np.sin(angles)], axis=1)
+    return np.linspace(*RADII, POINTS)[:, None] * _ring(0.0, TURNS)
 
 
-def arc(radius: float = 1.45) -> list[Matrix]:
-    """A damper about a pivot: an arc between two strokes."""
-    angles = np.linspace(math.radians(200.0), math.radians(340.0), 30)
-    ring = np.stack([np.cos(angles), np.sin(angles)], axis=1)
-    return [radius * ring, *(np.array([0.8 * radius * end, 1.2 * radius * end]) for end in (ring[0], ring[-1]))]
+def arc() -> list[Matrix]:
+    """A damper about a pivot: an arc below it, between two strokes."""
+    ring = AROUND * _ring(*ARC)
+    return [ring, *(np.array([0.8 * end, 1.2 * end]) for end in (ring[0], ring[-1]))]
 
 
-def _directions(a: Vector, b: Vector) -> tuple[Vector, Vector, float]:
-    """Along and across the way from a to b (2,), and its length."""
+def _ring(start: float, end: float) -> Matrix:
+    """Points (n, 2) of the unit circle between two angles [turns]."""
+    angles = np.linspace(2.0 * math.pi * start, 2.0 * math.pi * end, POINTS)
+    return np.stack([np.cos(angles), np.sin(angles)], axis=1)
+
+
+def _across(along: Vector) -> Vector:
+    """A direction (2,), turned to the left."""
+    return np.array([-along[1], along[0]])
+
+
+def _direction(a: Vector, b: Vector) -> tuple[Vector, float]:
+    """Direction and length of the way from a to b (2,)."""
     length = float(np.linalg.norm(b - a))
-    along = (b - a) / length if length > 0.0 else np.array([1.0, 0.0])
-    return along, np.array([-along[1], along[0]]), length
+    return (b - a) / length if length else np.array([1.0, 0.0]), length
 
 
 def faces(points: Sequence[Vector], width: float) -> list[Matrix]:
@@ -103,14 +121,8 @@ def faces(points: Sequence[Vector], width: float) -> list[Matrix]:
     given = np.array(points)
     middle = given.mean(axis=0)
     _, sizes, axes = np.linalg.svd(given - middle)
-    sizes = [*sizes.tolist(), 0.0, 0.0, 0.0]
-    if sizes[1] < max(FLATTEST * sizes[0], 0.01 * width):
+    rank = int((sizes > max(FLATTEST * sizes[0], THINNEST * width)).sum())
+    if rank < 2:
         return []
-    is_flat = sizes[2] < max(FLATTEST * sizes[0], 0.01 * width)
-    try:
-        if is_flat:
-            ring = ConvexHull((given - middle) @ axes[:2].T).vertices
-            return [given[ring]]
-        return [given[triangle] for triangle in ConvexHull(given).simplices]
-    except QhullError:
-        return []
+    hull = ConvexHull((given - middle) @ axes[:rank].T)
+    return [given[hull.vertices]] if rank == 2 else [given[triangle] for triangle in hull.simplices]

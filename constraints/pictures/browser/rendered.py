@@ -20,6 +20,7 @@ from ...ranges import whole_number
 from ...robot.description import Drawing
 from ..configurations import plot_configurations
 from ..figures import new_figure, save_figure
+from ..panels import in_a_row
 from ..views import Direction, Wanted
 from .camera import NoCameraError, Picture, Shot, photographs
 from .film import thinned
@@ -31,8 +32,6 @@ DOTS = 100
 """Pixels an inch."""
 HEAD = 0.34
 """Height of a title [inch]."""
-IN_A_ROW = 4
-"""More pictures than this go on in the next row."""
 
 _log = logging.getLogger("constraints.pictures")
 
@@ -132,16 +131,14 @@ def _side_by_side(pictures: list[Picture], titles: Sequence[str], shown: bool) -
     """A figure with pictures in rows, dot by dot, and their titles above."""
     high, wide = pictures[0].shape[0] / DOTS, pictures[0].shape[1] / DOTS
     head = HEAD if any(titles) else 0.0
-    rows = -(-len(pictures) // IN_A_ROW)
-    columns = -(-len(pictures) // rows)
-    width, height = wide * columns, (high + head) * rows
-    figure = new_figure(width, height, "none", shown=shown)
-    for i, (picture, title) in enumerate(zip(pictures, titles, strict=True)):
-        row, column = divmod(i, columns)
-        top = height - row * (high + head)
-        axes = figure.add_axes((column * wide / width, (top - head - high) / height, wide / width, high / height))
-        axes.imshow(picture, aspect="auto", interpolation="none")
+    columns = in_a_row(len(pictures))
+    rows = -(-len(pictures) // columns)
+    figure = new_figure(wide * columns, (high + head) * rows, "none", shown=shown)
+    above = {"left": 0.0, "right": 1.0, "bottom": 0.0, "top": 1.0 - head / (rows * (high + head))}
+    room = {"wspace": 0.0, "hspace": head / high, **above}
+    for axes in (grid := figure.subplots(rows, columns, squeeze=False, gridspec_kw=room).ravel().tolist()):
         axes.axis("off")
-        place = ((column + 0.5) * wide / width, (top - 0.22) / height)
-        figure.text(*place, title, ha="center", va="center", fontsize=12)
+    for axes, picture, title in zip(grid, pictures, titles, strict=False):
+        axes.imshow(picture, aspect="auto", interpolation="none")
+        axes.set_title(title)
     return figure
