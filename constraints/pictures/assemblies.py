@@ -28,8 +28,10 @@ NAMED = 6
 """How many closures are written out below a picture, the worst first."""
 FRAME_TIME = 0.5
 """How long an iterate is shown in an animation [s]."""
-SMALL = 0.17
-"""Height of a line of small print [inch]."""
+SMALL, WIDE, SIDE = 0.17, 4.8, 3.0
+"""Height of a line of small print, sides of a picture of two and of one of a strip [inch]."""
+SHUT = 1e-6
+"""Largest error of what is closed."""
 
 
 def plot_assembly(
@@ -63,26 +65,25 @@ def plot_assembly(
     Q = [np.array(scene.robot.check(q, what)) for q, what in ((start, "start"), (end, "end"))]
     scene.look(Q, view)
     errors = [_errors(mechanism, q) for q in Q]
-    lines = min(len(errors[0]), NAMED + 1)
-    room = SMALL * lines + 0.15
-    figure, pictures, feet = panels(
-        scene, ["", ""], path is None, PanelLayout(side=4.8, above=0.55 + 2 * LINE, below=room, least=8.0)
-    )
-    height = figure.get_size_inches()[1]
-    figure.text(0.5, 1.0 - 0.4 / height, mechanism.name, ha="center", fontsize=15, fontweight="bold")
+    below = SMALL * (min(len(errors[0]), NAMED + 1) + 1)
+    layout = PanelLayout(side=WIDE, heading=mechanism.name, above=2 * LINE, below=below, least=2 * WIDE)
+    figure, pictures, feet = panels(scene, [" ", " "], path is None, layout)
     for axes, (middle, low), q, found, word in zip(pictures, feet, Q, errors, ("before", "after"), strict=True):
         scene.show(axes)
         scene.draw(axes, q)
         worst = max(found.values(), default=0.0)
-        colour = BAD if worst > 1e-6 else GOOD
-        place = (middle, 1.0 - (0.5 + LINE) / height)
-        figure.text(*place, f"{word}: residual {worst:.2g}", ha="center", va="center", fontsize=13, color=colour)
+        _entitle(axes, scene, f"{word}: residual {worst:.2g}", worst <= SHUT)
         named = [f"{name}: {error:.1e}" for name, error in sorted(found.items(), key=lambda e: -e[1])[:NAMED]]
         if len(found) > NAMED:
             named.append(f"and {len(found) - NAMED} more")
-        below = low - 0.08 / height
-        figure.text(middle, below, "\n".join(named), ha="center", va="top", fontsize=9, color=TEXT)
+        top = low - 0.5 * SMALL / figure.get_figheight()
+        figure.text(middle, top, "\n".join(named), ha="center", va="top", fontsize="small", color=TEXT)
     return save_figure(figure, path)
+
+
+def _entitle(axes: Any, scene: DrawnScene, words: str, shut: bool) -> None:
+    """What stands above a picture, in the colour of what is shut, or open."""
+    axes.set_title(words, color=GOOD if shut else BAD, y=0.5 + scene.reach[1])
 
 
 class Iterated(Protocol):
@@ -144,21 +145,14 @@ def plot_iterates(result: Iterated, path: str | os.PathLike[str] | None, poses: 
         axes.clear()
         scene.show(axes)
         shut = scene.draw(axes, iterates[i])
-        axes.set_title(
-            f"{i}: {residuals[i]:.1e}", fontsize=10, color=GOOD if shut else BAD, pad=4.0, y=0.5 + scene.reach[1]
-        )
+        _entitle(axes, scene, f"{i}: {residuals[i]:.1e}", shut)
 
     last, count = len(iterates) - 1, min(poses, len(iterates))
     chosen = [round(i * last / max(count - 1, 1)) for i in range(count)]
     words = "" if result.success or not result.worst else f", worst: {result.worst}"
     heading = f"{result.status.name}{words}"
-    columns = in_a_row(count)
-    figure, pictures, _ = panels(
-        scene,
-        [" "] * count,
-        path is None,
-        PanelLayout(side=3.0, columns=columns, heading=heading, above=0.35, least=4.0),
-    )
+    layout = PanelLayout(side=SIDE, columns=in_a_row(count), heading=heading, above=2 * LINE, least=SIDE)
+    figure, pictures, _ = panels(scene, [" "] * count, path is None, layout)
     for axes, i in zip(pictures, chosen, strict=True):
         show(axes, i)
     if path is not None and os.fspath(path).lower().endswith(".gif"):

@@ -73,7 +73,7 @@ def plot_robot(
     scene.show(axes, scales=True)
     _draw_over(scene, axes, Q)
     if ax is not None and (key := scene.key()):
-        axes.legend(handles=key, frameon=False, fontsize=9)
+        axes.legend(handles=key, frameon=False)
     return save_figure(figure, path)
 
 

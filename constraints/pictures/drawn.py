@@ -25,6 +25,16 @@ SIZE = 0.026
 """Unit of symbols, as a part of the width of the picture."""
 FILL = 0.22
 """Opacity of bodies."""
+THIN, LINE = 1.1, 1.4
+"""Widths of lines of symbols, and of edges [points]."""
+STANDS, SLIDES, OVER, SPRUNG, NAMED = 2.5, 2.8, 3.0, 12.0, 13.0
+"""Order of drawing: triangles of the ground, blocks of sliders, lines, springs, names."""
+SIDEWAYS = 0.2
+"""What is seen shorter than this part points to the one who looks."""
+TRAVEL, APART = 3.2, 0.9
+"""Half of the guide of a slider, and how far a spring and its damper are from their middle, in units of symbols."""
+RIGHT, UP = 0.9, 0.5
+"""Where names stand beside joints, in units of symbols."""
 TURNS = 1e-9
 """What turns by less is a slider."""
 
@@ -48,12 +58,12 @@ class Pen(NamedTuple):
         """Points (n, 2) of a symbol in the world (n, 3)."""
         return point + self.size * symbol @ self.view.basis
 
-    def lines(self, lines: Iterable[Matrix], colour: str, width: float = 1.1, zorder: float = 3.0) -> None:
+    def lines(self, lines: Iterable[Matrix], colour: str, zorder: float = OVER) -> None:
         """Draw lines (n, 3) of the world."""
         whole = [row for line in lines for row in (*line, np.full(3, np.nan))][:-1]
         if whole:
             self.axes.plot(
-                *self.view.seen(np.array(whole)), color=colour, linewidth=width, alpha=self.alpha, zorder=zorder,
+                *self.view.seen(np.array(whole)), color=colour, linewidth=THIN, alpha=self.alpha, zorder=zorder,
                 solid_capstyle="round", solid_joinstyle="round",
             )  # fmt: skip
 
@@ -61,7 +71,7 @@ class Pen(NamedTuple):
         """Draw filled polygons (n, 3) of the world."""
         if not shapes:
             return
-        seen = {"facecolor": (colour, alpha), "edgecolor": (edge, self.alpha), "linewidth": 1.4, "zorder": zorder}
+        seen = {"facecolor": (colour, alpha), "edgecolor": (edge, self.alpha), "linewidth": LINE, "zorder": zorder}
         style: dict[str, Any] = {**seen, "joinstyle": "round"}
         if self.view.flat:
             polygons: Any = importlib.import_module("matplotlib.collections").PolyCollection
@@ -163,7 +173,7 @@ def _is_pivot(columns: Matrix, point: Vector) -> bool:
 def draw_ground(pen: Pen, points: Iterable[Vector]) -> None:
     """Pivots on the ground: a triangle on a hatched line below each."""
     for point in points:
-        pen.fill([pen.at(point, symbols.PIN)], "#e4e4e4", GROUND, pen.alpha, 2.5)
+        pen.fill([pen.at(point, symbols.PIN)], "#e4e4e4", GROUND, pen.alpha, STANDS)
         pen.lines([pen.at(point, line) for line in symbols.ground()], GROUND)
 
 
@@ -176,12 +186,12 @@ def draw_sliders(pen: Pen, robot: Robot, q: Vector, colours: Sequence[str]) -> N
     posture, basis = robot.at(q), pen.view.basis
     for joint, axis in sliding(robot, posture).items():
         seen = basis @ axis
-        if np.linalg.norm(seen) < 0.2:  # towards the one who looks
+        if np.linalg.norm(seen) < SIDEWAYS:
             continue
         along, point = seen / np.linalg.norm(seen), np.array(posture.placed().oMi[joint].translation)
         if not robot.model.parents[joint]:
-            pen.lines([pen.at(point, line) for line in symbols.guide(along, 3.2)], GROUND)
-        pen.fill([pen.at(point, symbols.block(along))], "white", colours[joint], pen.alpha, 2.8)
+            pen.lines([pen.at(point, line) for line in symbols.guide(along, TRAVEL)], GROUND)
+        pen.fill([pen.at(point, symbols.block(along))], "white", colours[joint], pen.alpha, SLIDES)
 
 
 def draw_names(pen: Pen, robot: Robot, q: Vector, degrees: bool | None, middle: Vector) -> None:
@@ -199,9 +209,9 @@ def draw_names(pen: Pen, robot: Robot, q: Vector, degrees: bool | None, middle: 
         texts.setdefault(at, (point, []))[1].append(f"{factor.name} {value}".rstrip())
     for point, names in texts.values():
         side = -1.0 if float(pen.view.basis[0] @ (point - middle)) > 0.0 else 1.0  # inwards
-        place = pen.view.seen(pen.at(point, np.array([[0.9 * side, 0.5]])))[:, 0]
+        place = pen.view.seen(pen.at(point, np.array([[RIGHT * side, UP]])))[:, 0]
         style: dict[str, Any] = {"ha": "left" if side > 0.0 else "right", "va": "bottom", "alpha": pen.alpha}
-        pen.axes.text(*place, "\n".join(names), fontsize=8.5, color=TEXT, zorder=13, **style)
+        pen.axes.text(*place, "\n".join(names), fontsize="small", color=TEXT, zorder=NAMED, **style)
 
 
 def _value(q: Vector, is_angle: bool, degrees: bool) -> str:
@@ -233,15 +243,15 @@ def draw_springs(pen: Pen, springs: Iterable[Any], q: Vector) -> None:
         if isinstance(spring, PointSpring | PointLink):
             ends = ends_of_link(spring, posture)
             if isinstance(spring, PointLink):
-                style: Any = {"color": SPRING, "linestyle": "-.", "linewidth": 1.3, "alpha": pen.alpha}
-                pen.axes.plot(*pen.view.seen(ends), zorder=12, **style)
+                style: Any = {"color": SPRING, "linestyle": "-.", "linewidth": THIN, "alpha": pen.alpha}
+                pen.axes.plot(*pen.view.seen(ends), zorder=SPRUNG, **style)
             else:
-                pen.lines(_between(pen, ends, spring), SPRING, 1.3, 12.0)
+                pen.lines(_between(pen, ends, spring), SPRING, SPRUNG)
             continue
         point = _pivot(spring, posture)
         shapes = [symbols.spiral()] if np.any(np.asarray(spring.stiffness)) else []
         shapes += symbols.arc() if np.any(np.asarray(spring.damping)) else []
-        pen.lines([pen.at(point, shape) for shape in shapes], SPRING, 1.3, 12.0)
+        pen.lines([pen.at(point, shape) for shape in shapes], SPRING, SPRUNG)
 
 
 def ends_of_link(link: PointSpring | PointLink, posture: Posture) -> Matrix:
@@ -270,7 +280,7 @@ def _between(pen: Pen, ends: Matrix, spring: PointSpring) -> Iterator[Matrix]:
     flat = ends @ pen.view.basis.T
     depth = ends - flat @ pen.view.basis
     a, b = flat
-    apart = 0.9 * pen.size if spring.stiffness and spring.damping else 0.0
+    apart = APART * pen.size if spring.stiffness and spring.damping else 0.0
     lines: list[Matrix] = []
     if spring.stiffness or not spring.damping:
         lines.append(symbols.coil(a, b, pen.size, apart))

@@ -93,6 +93,12 @@ def bare_axes(ax: Any, across: tuple[float, float], up: tuple[float, float], sho
     return ax
 
 
+def tidy(axes: Any) -> None:
+    """Give axes of curves a pale grid, and no frame above and on the right."""
+    axes.grid(True, color="#e4e4e4")
+    axes.spines[["top", "right"]].set_visible(False)
+
+
 def save_figure(figure: Any, path: str | os.PathLike[str] | None, dpi: int = 100) -> Any:
     """Write a figure to a file, whose ending says the format; PNG where it has none. Gives the figure back.
 

@@ -12,7 +12,7 @@ from liegroups.arrays import Vector
 
 from ..errors import OptionError
 from ..reduced.equilibria.prescribed import NOT_BESIDE
-from .figures import save_figure
+from .figures import save_figure, tidy
 from .films import check_film, film, has_window
 from .panels import PanelLayout, panels
 from .robots import Stroke
@@ -136,16 +136,16 @@ def _spectrum(axes: Any, modes: Modes) -> None:
     for mode in modes:
         s = mode.eigenvalue
         colour = COLOURS[mode.kind.value.partition(",")[0]]
-        axes.plot(s.real, s.imag, "o" if s.imag else "s", color=colour, markersize=6.0, alpha=0.85)
+        axes.plot(s.real, s.imag, "o" if s.imag else "s", color=colour)
     up = float(modes.eigenvalues.imag.max()) or 1.0
     aside = max(float(np.abs(modes.eigenvalues.real).max()), 1e-3 * up)
-    axes.axvline(0.0, color="#c0c0c0", linewidth=1.0, zorder=0)
+    axes.axvline(0.0, color="#c0c0c0", zorder=0)
     if aside > WIDE * up:  # a few decay much faster than anything moves
         axes.set_xscale("symlog", linthresh=up)
         axes.set_xticks([-aside, -up, aside], [f"{x:.1g}" for x in (-aside, -up, aside)])
         axes.minorticks_off()
-    axes.set(xlim=(-1.3 * aside, 1.3 * aside), ylim=(-0.08 * up, 1.1 * up))
-    axes.set_xlabel("Re s [1/s]", fontsize=9)
-    axes.set_ylabel("Im s [rad/s]", fontsize=9)
-    axes.tick_params(labelsize=8)
-    axes.grid(True, color="#eeeeee")
+    axes.set(xlim=(-1.3 * aside, 1.3 * aside), ylim=(-0.1 * up, 1.1 * up))
+    axes.set_xlabel("Re s [1/s]", fontsize="small")
+    axes.set_ylabel("Im s [rad/s]", fontsize="small")
+    axes.tick_params(labelsize="small")
+    tidy(axes)

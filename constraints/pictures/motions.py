@@ -14,7 +14,7 @@ from liegroups.arrays import Vector
 from ..dynamics.motions import MotionRecord
 from ..dynamics.motions.series import energies_of, series_of
 from ..errors import UnknownNameError
-from .figures import BAD, PALETTE, QUIET, new_figure, save_figure
+from .figures import BAD, PALETTE, QUIET, new_figure, save_figure, tidy
 
 PANELS = ("q", "v", "a", "force", "multiplier", "power", "energy")
 """What can be drawn, a panel each."""
@@ -28,7 +28,8 @@ LABELS = {
     "power": "power [W]",
     "energy": "energy [J]",
 }
-MOST = 8
+COLOURS = (*PALETTE, BAD, QUIET)
+MOST = len(COLOURS)
 """Largest number of lines in a panel: those that change most."""
 
 
@@ -59,13 +60,13 @@ def plot_motion(
     axes = figure.subplots(len(panels), 1, sharex=True, squeeze=False)[:, 0]
     for ax, (name, lines) in zip(axes, panels, strict=True):
         for i, (label, values) in enumerate(lines.items()):
-            colour = (*PALETTE, BAD, QUIET)[i % (len(PALETTE) + 2)]
-            ax.plot(record.times, values, label=label, color=colour, linewidth=1.2)
+            ax.plot(record.times, values, label=label, color=COLOURS[i])
         for crossing in record.events:
-            ax.axvline(crossing.time, color=QUIET, linewidth=0.6, linestyle=":")
+            ax.axvline(crossing.time, color=QUIET, linestyle=":")
+        tidy(ax)
         ax.set_ylabel(LABELS.get(name, name))
         if lines:
-            ax.legend(fontsize="x-small", loc="best")
+            ax.legend(fontsize="x-small")
     axes[-1].set_xlabel("time [s]")
     axes[0].set_title(str(record.status.name), fontsize="small")
     return save_figure(figure, path)

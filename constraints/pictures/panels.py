@@ -6,21 +6,20 @@ import textwrap
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from .figures import QUIET, new_figure
+from .figures import LETTER, QUIET, new_figure
 from .scenes import DrawnScene
 from .views import new_axes
 
-LINE = 0.21
-"""Height of a line of a title [inch]."""
-FOOT = 0.34
-"""Height of the line at the bottom, which says the distance of grid lines, and of a line of the legend [inch]."""
-LETTER = 0.1
-"""Mean width of a letter of a title [inch]."""
+LINE, FOOT = 0.21, 0.34
+"""Heights of a line of a title, and of one of the legend or the line at the bottom, which says the grid [inch]."""
+TITLE, SMALL = 12.0, 9.0
+"""Sizes of titles and small print [points]."""
 MOST_IN_A_ROW = 4
+"""Pictures beside each other."""
 KEY = 0.75
 """Width of an entry of the legend without its letters [inch]."""
-SCALES = (0.75, 0.55, 0.2, 0.15)
-"""Room for the scales of a flat picture: left, below, right, above [inch]."""
+SCALES, BARE = (0.75, 0.55, 0.2, 0.15), (0.1, 0.1, 0.1, 0.1)
+"""Room around a picture with scales, and without: left, below, right, above [inch]."""
 
 
 class Panels(NamedTuple):
@@ -73,38 +72,36 @@ def panels(scene: DrawnScene, titles: Sequence[str], shown: bool, layout: PanelL
         layout: of the pictures.
     """
     side, columns, heading, above, below, least, scales = layout
-    ratio = scene.region.ratio(scene.view)
-    wide, high = side / ratio**0.5, side * ratio**0.5
-    left, under, right, over = SCALES if scales and scene.view.flat else (0.1, 0.1, 0.1, 0.1)
-    across = left + wide + right
-    columns = min(columns, len(titles))
-    width = max(across * columns, least)
-    across = width / columns
-    lines = [textwrap.wrap(title, max(int(across / LETTER), 8)) or [""] for title in titles]
-    head = LINE * max(len(text) for text in lines) + 0.1 if any(titles) else 0.0
+    ratio, scaled = scene.region.ratio(scene.view), scales and scene.view.flat
+    wide, high, columns = side / ratio**0.5, side * ratio**0.5, min(columns, len(titles))
+    left, under, right, over = SCALES if scaled else BARE
+    spare = 0.5 * max(least / columns - left - wide - right, 0.0)
+    left, right = left + spare, right + spare
+    across, rows = left + wide + right, -(-len(titles) // columns)
+    lines = [textwrap.wrap(title, int(across / (LETTER * TITLE))) for title in titles]
+    head = LINE * (max(1, *map(len, lines)) + 0.5) if any(titles) else 0.0
     key = scene.key()
-    longest = max((len(line.get_label()) for line in key), default=0)
-    keys = min(len(key), max(int(width / (KEY + 0.085 * longest)), 1))
-    foot = (0.0 if scales and scene.view.flat else FOOT) + (FOOT * -(-len(key) // keys) if key else 0.0)
-    down, rows = head + over + high + under + below, -(-len(titles) // columns)
-    height = above + rows * down + foot
+    entry = KEY + LETTER * TITLE * max((len(line.get_label()) for line in key), default=0)
+    keys = max(int(across * columns / entry), 1)
+    feet = -(-len(key) // keys) + (not scaled)
+    between = under + below + head + over
+    width, height = across * columns, above + rows * (high + between) + FOOT * feet
     figure = new_figure(width, height, "none", shown=shown)
+    grid = figure.add_gridspec(
+        rows, columns, left=left / width, right=1.0 - right / width, wspace=(left + right) / wide,
+        bottom=(FOOT * feet + below + under) / height, top=1.0 - (above + head + over) / height, hspace=between / high,
+    )  # fmt: skip
+    places = [grid[i].get_position(figure) for i in range(len(titles))]
+    for place, text in zip(places, lines, strict=True):
+        if text:
+            top = place.ymax + over / height
+            figure.text(0.5 * (place.x0 + place.x1), top, "\n".join(text), ha="center", va="bottom", fontsize=TITLE)
     if heading:
-        figure.text(0.5, 1.0 - 0.12 / height, heading, ha="center", va="top", fontsize=12)
-    axes, feet = list[Any](), list[tuple[float, float]]()
-    for i, text in enumerate(lines):
-        row, column = divmod(i, columns)
-        top = height - above - row * down
-        x = column * across + left + 0.5 * (across - left - wide - right)
-        place = (x / width, (top - head - over - high) / height, wide / width, high / height)
-        axes.append(new_axes(figure, place, scene.view))
-        middle = (x + 0.5 * wide) / width
-        feet.append((middle, place[1]))
-        if text != [""]:
-            figure.text(middle, (top - head + 0.02) / height, "\n".join(text), ha="center", va="bottom", fontsize=12)
-    if foot and not (scales and scene.view.flat):
-        words = f"grid {scene.region.grid:g} m"
-        figure.text(0.5, (foot - 0.24) / height, words, ha="center", fontsize=9, color=QUIET)
+        figure.text(0.5, 1.0 - 0.5 * LINE / height, heading, ha="center", va="top", fontsize=TITLE)
+    if not scaled:
+        middle = FOOT * (feet - 0.5) / height
+        figure.text(0.5, middle, f"grid {scene.region.grid:g} m", ha="center", va="center", fontsize=SMALL, color=QUIET)
     if key:
-        figure.legend(handles=key, loc="lower center", ncols=keys, frameon=False, fontsize=10, borderaxespad=0.2)
-    return Panels(figure, axes, feet)
+        figure.legend(handles=key, loc="lower center", ncols=keys, frameon=False, borderaxespad=0.0)
+    axes = [new_axes(figure, place.bounds, scene.view) for place in places]
+    return Panels(figure, axes, [(0.5 * (place.x0 + place.x1), place.y0) for place in places])

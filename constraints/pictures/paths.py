@@ -162,12 +162,12 @@ def _look(scene: DrawnScene, Q: Sequence[Vector], traces: Sequence[Matrix], view
 def _draw(axes: Any, scene: DrawnScene, q: Vector, traces: Sequence[Matrix], words: str) -> None:
     """The configuration at a time, and the way up to there."""
     for trace in traces:
-        axes.plot(*scene.view.seen(trace), ":", color=TRACE, linewidth=1.2)
+        axes.plot(*scene.view.seen(trace), ":", color=TRACE)
     scene.draw(axes, q)
     if words:
         write = axes.text if scene.view.flat else axes.text2D
         right, up = scene.reach
-        write(0.54 - right, 0.54 - up, words, transform=axes.transAxes, fontsize=9, color=QUIET)
+        write(0.54 - right, 0.54 - up, words, transform=axes.transAxes, fontsize="small", color=QUIET)
 
 
 answer(__name__)

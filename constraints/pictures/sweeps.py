@@ -20,13 +20,15 @@ from ..reduced.sweeps.transmission import pivots_of, transmission_angles
 from ..robot import Robot
 from ..robot.model.joints import radian_columns
 from ..words import first_names
-from .figures import BAD, PALETTE, new_figure, save_figure
+from .figures import BAD, PALETTE, new_figure, save_figure, tidy
 
 COLOURS = {
     SingularityKind.DEAD_POINT: BAD,
     SingularityKind.BRANCH_POINT: "#8e3b8e",
     SingularityKind.ACTUATORS: "#b07700",
 }
+BESIDE: Any = {"frameon": False, "fontsize": "small", "loc": "center left", "bbox_to_anchor": (1.0, 0.5)}
+"""Where legends are."""
 HIDDEN = "_nolegend_"
 """A label that matplotlib leaves out of legends."""
 LINES = (*PALETTE, BAD, "#8a8a8a")
@@ -93,9 +95,8 @@ def plot_sweep(sweep: Sweep, path: str | os.PathLike[str] | None = None) -> Any:
     _draw_measure(panels[-1], sweep, way)
     for axes in panels:
         for each in sweep.singularities:
-            axes.axvline(each.value, color=COLOURS[each.kind], linestyle=":", linewidth=1.2)
-        axes.grid(True, color="#e4e4e4")
-        axes.spines[["top", "right"]].set_visible(False)
+            axes.axvline(each.value, color=COLOURS[each.kind], linestyle=":")
+        tidy(axes)
     panels[-1].set_xlabel(f"{sweep.driver.name} [{'rad' if _is_angle(sweep)[sweep.driver.column] else 'm'}]")
     for each in _first_of_each_place(sweep.singularities):
         panels[0].annotate(
@@ -105,7 +106,7 @@ def plot_sweep(sweep: Sweep, path: str | os.PathLike[str] | None = None) -> Any:
             xytext=(0, 3),
             textcoords="offset points",
             ha="center",
-            fontsize=8,
+            fontsize="small",
             color=COLOURS[each.kind],
         )
     return save_figure(figure, path)
@@ -145,11 +146,11 @@ def _draw_coordinates(axes: Any, way: _Curve, curves: Matrix, names: list[str], 
         for number, part in enumerate(way.parts):
             label = names[i] if number == 0 else HIDDEN
             style = "--" if number % 2 else "-"
-            axes.plot(way.values[part], curves[part, i], style, color=LINES[k], linewidth=1.5, label=label)
+            axes.plot(way.values[part], curves[part, i], style, color=LINES[k], label=label)
     axes.set_ylabel(f"dependent [{unit}]")
     left = curves.shape[1] - len(most)
     title = f"and {left} that move less" if left else None
-    axes.legend(frameon=False, fontsize=8, loc="center left", bbox_to_anchor=(1.0, 0.5), title=title)
+    axes.legend(title=title, **BESIDE)
 
 
 def _draw_measure(axes: Any, sweep: Sweep, way: _Curve) -> None:
@@ -157,11 +158,11 @@ def _draw_measure(axes: Any, sweep: Sweep, way: _Curve) -> None:
     for label, measure, colour in _measures(sweep, way):
         for number, part in enumerate(way.parts):
             style = "--" if number % 2 else "-"
-            line = axes.plot(way.values[part], measure[part], style, color=colour, linewidth=1.5)[0]
+            line = axes.plot(way.values[part], measure[part], style, color=colour)[0]
             line.set_label(label if number == 0 and sweep.actuated else HIDDEN)
         axes.set_ylabel("least singular value" if sweep.actuated else label)
     if sweep.actuated:
-        axes.legend(frameon=False, fontsize=8, loc="center left", bbox_to_anchor=(1.0, 0.5))
+        axes.legend(**BESIDE)
     axes.set_ylim(bottom=0.0)
 
 

@@ -26,9 +26,9 @@ ARC, POINTS = (0.56, 0.94), 80
 
 WIDE, DEEP = 1.15, 1.2
 """Half of the ground line below a pivot, and how far below."""
-STROKE = np.array([0.35, 0.4])
-"""Of a hatch, back and down."""
-BLOCK = np.array([1.1, 0.65])
+BACK, DOWN = 0.35, 0.4
+"""How far a hatch goes."""
+LONG, HALF = 1.1, 0.65
 """Halves of the sides of a slider, along its way and across."""
 SWAY, PITCH = 0.55, 1.2
 """Half of the width of a spring, and how long each of its coils is where there is room."""
@@ -43,21 +43,21 @@ def ground() -> list[Matrix]:
 
 def block(along: Vector) -> Matrix:
     """The block of a slider (4, 2) along a direction (2,)."""
-    corners = np.array([[1, 1], [-1, 1], [-1, -1], [1, -1]]) * BLOCK
-    return corners @ np.array([along, _across(along)])
+    corners = np.array([[1, 1], [-1, 1], [-1, -1], [1, -1]])
+    return corners @ np.array([LONG * along, HALF * _across(along)])
 
 
 def guide(along: Vector, travel: float) -> list[Matrix]:
     """The hatched line on which a slider on the ground moves, on both sides of it as far as `travel`."""
     across = _across(along)
     side = across if (across[1], across[0]) < (0.0, 0.0) else -across  # below, or left
-    return _hatched(BLOCK[1] * side, along, side, travel, 2 * HATCHES)
+    return _hatched(HALF * side, along, side, travel, 2 * HATCHES)
 
 
 def _hatched(at: Vector, along: Vector, side: Vector, half: float, count: int) -> list[Matrix]:
     """A line around a point, and strokes on one of its sides, from its one end to the other."""
-    starts = [at + x * along for x in np.linspace(STROKE[0] - half, half, count).tolist()]
-    stroke = np.array([-along, side]).T @ STROKE
+    starts = [at + x * along for x in np.linspace(BACK - half, half, count).tolist()]
+    stroke = DOWN * side - BACK * along
     return [np.array([at - half * along, at + half * along]), *(np.array([a, a + stroke]) for a in starts)]
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..errors import OptionError
 from ..words import counted
-from .figures import BAD, GOOD, PALETTE, check_place, new_figure, save_figure
+from .figures import BAD, GOOD, PALETTE, check_place, new_figure, save_figure, tidy
 
 if TYPE_CHECKING:
     from ..solvers import Projection
@@ -54,11 +54,11 @@ def plot_trace(
     for i, (begin, end) in enumerate(pairwise(starts)):
         reached = i == len(starts) - 2 and projection.success
         colour = PALETTE[0] if reached or len(starts) == 2 else FAILED
-        axes.semilogy(np.arange(begin, end), residuals[begin:end], "o-", color=colour, markersize=4, linewidth=1.5)
+        axes.semilogy(np.arange(begin, end), residuals[begin:end], "o-", color=colour)
         if i:
             axes.axvline(begin - 0.5, color=BAD, linestyle=":", label="restart" if i == 1 else None)
     if threshold is not None:
-        axes.axhline(threshold, color=GOOD, linestyle="--", linewidth=1.0, label=f"threshold {threshold:g}")
+        axes.axhline(threshold, color=GOOD, linestyle="--", label=f"threshold {threshold:g}")
     if threshold is not None or len(starts) > 2:
         axes.legend(frameon=False)
     axes.set_xlabel("iterate")
@@ -67,6 +67,5 @@ def plot_trace(
         f"{projection.status.name.replace('_', ' ').lower()}, {counted(projection.iterations, 'iteration')}", loc="left"
     )
     axes.xaxis.get_major_locator().set_params(integer=True)
-    axes.grid(True, which="major", color="#e4e4e4")
-    axes.spines[["top", "right"]].set_visible(False)
+    tidy(axes)
     return save_figure(axes.figure, path)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import product
 from math import ceil, cos, floor, radians, sin
 from typing import Any, NamedTuple
 
@@ -26,6 +27,10 @@ MARGIN = 0.06
 """Room around what is drawn, a part of its width."""
 THIN = {True: 0.15, False: 0.25}
 """Least side of what is shown, as a part of the width; of flat pictures, and in space."""
+LETTERS, LEAST, TRIES = 0.2, 20.0, 3
+"""Room for letters of axes in space [inch], least half of them [pixels], how often their zoom is corrected."""
+GRID, FRAME = "#e0e0e0", "#d0d0d0"
+"""Colours of grids, and of what is around them."""
 Wanted = str | Sequence[float] | None
 """How users say a view: a name of `NAMES`, (elevation, azimuth) [deg], or None for the best one."""
 
@@ -201,8 +206,7 @@ class Region(NamedTuple):
         whole = self.shown(view.flat)
         if not view.flat:
             return np.array(whole)
-        corners = np.array([[whole[i][0], whole[j][1], whole[k][2]] for i in (0, 1) for j in (0, 1) for k in (0, 1)])
-        seen = view.seen(corners)
+        seen = view.seen(corners_of(whole))
         return np.array([seen.min(axis=1), seen.max(axis=1)])
 
     def ratio(self, view: Direction) -> float:
@@ -212,6 +216,11 @@ class Region(NamedTuple):
         else:
             width, height = (np.abs(view.basis) @ np.ptp(self.limits(view), axis=0)).tolist()
         return min(max(height / width, 0.45), 1.8)
+
+
+def corners_of(box: Sequence[Vector] | Matrix) -> Matrix:
+    """The corners (8, 3) of a box, given by two of them."""
+    return np.array([*product(*np.transpose(box).tolist())])
 
 
 def new_axes(figure: Any, place: tuple[float, float, float, float], view: Direction) -> Any:
@@ -260,7 +269,7 @@ def show_region(
         if not (scales and view.flat):
             ticks = [step * i for i in range(ceil(a / step), floor(b / step) + 1)]
             ax.set(**{f"{name}ticks": ticks, f"{name}ticklabels": []})
-    ax.grid(True, color="#e0e0e0", linewidth=0.8)
+    ax.grid(True, color=GRID, linewidth=0.8)
     if view.flat:
         _show_flat(ax, view, scales)
     else:
@@ -271,8 +280,8 @@ def _show_flat(ax: Any, view: Direction, scales: bool) -> None:
     ax.set_aspect("equal", adjustable="box")
     ax.set_axisbelow(True)
     for spine in ax.spines.values():
-        spine.set_color("#d0d0d0")
-    ax.tick_params(color="#d0d0d0", labelcolor=QUIET, labelsize=9, length=3.0 if scales else 0.0)
+        spine.set_color(FRAME)
+    ax.tick_params(color=FRAME, labelcolor=QUIET, labelsize=9, length=3.0 if scales else 0.0)
     right, up = view.labels
     if scales:
         ax.set_xlabel(right, color=QUIET)
@@ -285,20 +294,16 @@ def _show_space(ax: Any, view: Direction, sides: Vector, ratio: float) -> None:
     for name in "xyz":
         axis = getattr(ax, f"{name}axis")
         axis.set_pane_color((0.97, 0.97, 0.97))
-        axis.line.set_color("#d0d0d0")
-        axis.set_tick_params(color="#d0d0d0")
+        axis.line.set_color(FRAME)
+        axis.set_tick_params(color=FRAME)
         getattr(ax, f"set_{name}label")(name, fontsize=9, color=QUIET, labelpad=-13.0)
-    zoom = 1.0
-    corners = np.array([[x, y, z] for x in ax.get_xlim() for y in ax.get_ylim() for z in ax.get_zlim()])
-    transform = ax.transData.transform
-    for _ in range(3):  # with perspective the size is not quite in proportion to the zoom
+    zoom, corners = 1.0, corners_of(np.transpose([ax.get_xlim(), ax.get_ylim(), ax.get_zlim()]))
+    filled = np.array([min(1.0, 1.0 / ratio), min(1.0, ratio)])
+    for _ in range(TRIES):
         ax.set_box_aspect(sides, zoom=zoom)
         ax.apply_aspect()
         seen = np.c_[corners, np.ones(8)] @ ax.get_proj().T
-        places = transform(seen[:, :2] / seen[:, 3:])
-        frame = ax.bbox.extents.reshape(2, 2)
-        filled = np.array([min(1.0, 1.0 / ratio), min(1.0, ratio)])
-        letters = 0.2 * ax.figure.dpi  # which stand outside of the box
-        middle, room = frame.mean(axis=0), 0.5 * filled * np.ptp(frame, axis=0) - letters
-        zoom *= float((np.maximum(room, 20.0) / np.abs(places - middle).max(axis=0)).min())
+        places = ax.transData.transform(seen[:, :2] / seen[:, 3:]) - ax.bbox.get_points().mean(axis=0)
+        room = np.maximum(0.5 * filled * ax.bbox.size - LETTERS * ax.figure.dpi, LEAST)
+        zoom *= float((room / np.abs(places).max(axis=0)).min())
     ax.set_box_aspect(sides, zoom=zoom)

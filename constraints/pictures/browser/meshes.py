@@ -16,6 +16,7 @@ from ...exports import from_extra
 from ...models.structure.visual_shapes import Colour, Form, Mesh, Solid, Triangles
 from ...robot.model.pinocchio import Placement
 from ...robot.placement import pose_vector
+from ..views import corners_of
 
 PLAIN: Colour = (0.72, 0.74, 0.78, 1.0)
 """Of shapes whose file gives no colour."""
@@ -172,8 +173,7 @@ def _painted(scene: Any) -> bytes:
 
 def _corners(bounds: Matrix, placement: Placement) -> Matrix:
     """The corners (8, 3) of a box between two corners, on what it is placed on."""
-    corners = np.array([[bounds[i, 0], bounds[j, 1], bounds[k, 2]] for i in (0, 1) for j in (0, 1) for k in (0, 1)])
-    return corners @ np.asarray(placement.rotation).T + np.asarray(placement.translation)
+    return corners_of(bounds) @ np.asarray(placement.rotation).T + np.asarray(placement.translation)
 
 
 def at(placement: Placement) -> dict[str, Any]:
