@@ -8,12 +8,14 @@ from typing import Any
 import numpy as np
 import pytest
 from explicit_samples import arm_and_box
+from matplotlib.colors import to_rgba
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
 from robots import arm
 
 import constraints as lc
 from constraints.errors import FileError, WrongObjectError
+from constraints.pictures.graphs.dependencies import COMPUTED, FREE, RESOLVED
 from constraints.problem.resolution import Dependency
 from liegroups import Rn, Segments, Space
 
@@ -63,6 +65,11 @@ def rectangles(figure: Figure) -> list[tuple[float, float, float, float]]:
     return [(b.get_x(), b.get_y(), b.get_x() + b.get_width(), b.get_y() + b.get_height()) for b in boxes]
 
 
+def reaches(box: tuple[float, float, float, float], side: int, point: Any) -> bool:
+    """Is a point in the middle of the left (0) or right (2) side of a box?"""
+    return bool(np.allclose(point, (box[side], 0.5 * (box[1] + box[3]))))
+
+
 def test_links_say_what_is_read_and_computed() -> None:
     found = links(twelve())
     assert list(found)[-3:] == ["second lock", "cycle", "inequality"]
@@ -102,10 +109,18 @@ def test_the_picture_says_all_and_nothing_lies_over_anything_else() -> None:
     assert max(b[3] for b in boxes) < high
     arrows = [patch for patch in figure.axes[0].patches if isinstance(patch, FancyArrowPatch)]
     assert len(arrows) >= sum(len(link.reads) > 0 for link in links(problem).values() if link.generation is not None)
+    patches = [patch for patch in figure.axes[0].patches if isinstance(patch, FancyBboxPatch)]
     inner = [(x0 + 1e-6, y0, x1 - 1e-6, y1) for x0, y0, x1, y1 in boxes]
     for arrow in arrows:
         vertices = np.asarray(arrow._path_original.interpolated(20).vertices)  # type: ignore[attr-defined]
         assert (np.diff(vertices[[0, -1], 0]) > 0.0).all()
+        for end, side, colours in ((0, 2, (FREE, COMPUTED)), (-1, 0, (RESOLVED,))):
+            faces = [
+                patch.get_facecolor()
+                for patch, b in zip(patches, boxes, strict=True)
+                if reaches(b, side, vertices[end])
+            ]
+            assert faces in [[to_rgba(colour)] for colour in colours]
         for x, y in vertices:
             assert not any(x0 < x < x1 and y0 < y < y1 for x0, y0, x1, y1 in inner)
 

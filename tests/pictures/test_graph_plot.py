@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from functools import cache
-from itertools import combinations
+from itertools import combinations, pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from matplotlib.colors import to_rgba
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
 from matplotlib.text import Text
@@ -22,7 +24,9 @@ from constraints.paths.interpolation import interpolate
 from constraints.paths.path import Path as Motion
 from constraints.pictures import Drawing
 from constraints.pictures.figures import new_figure
-from constraints.pictures.graphs.graph_layout import NEXT, Picture, picture_of
+from constraints.pictures.graphs.graph import GREY
+from constraints.pictures.graphs.graph_layout import INNER, LINE, NEXT, Picture, picture_of
+from constraints.pictures.graphs.layered import ABOVE
 from constraints.pictures.shapes import wires
 
 CASES = {
@@ -50,12 +54,42 @@ def distance(point: tuple[float, float], box: Any) -> float:
 
 
 def check(picture: Picture) -> None:
-    """Nothing is drawn over another state, and every arrow leads from its source to its target."""
-    for a, b in combinations(picture.boxes.values(), 2):
+    """Boxes are apart; arrows lead from box to box, beside each other, and cross neither a box nor, at one, each other.
+
+    Loops stand on their states, beside each other. Nothing is outside of the picture, and it is no larger.
+    """
+    boxes, level, beside = picture.boxes, list[Any](), defaultdict[Any, list[Any]](list)
+    for a, b in combinations(boxes.values(), 2):
         assert not overlap(a, b), (a.state, b.state)
+    tops = [box.centre[1] + 0.5 * box.size[1] for box in boxes.values()]
+    assert max(box.sides[1] for box in boxes.values()) == picture.size[0]
+    assert picture.size[1] - 0.5 < max(tops) <= picture.size[1] - 0.3  # a loop has room
+    assert all(box.sides[0] >= 0.0 and box.centre[1] >= 0.5 * box.size[1] for box in boxes.values())
     for arrow in picture.arrows:
-        for point, state in ((arrow.points[0], arrow.transition.source), (arrow.points[-1], arrow.transition.target)):
-            assert abs(distance(point, picture.boxes[state.name])) < 1e-9, arrow.label
+        source, target = boxes[arrow.transition.source.name], boxes[arrow.transition.target.name]
+        (x0, y0), (x1, y1) = arrow.points[0], arrow.points[-1]
+        if source is target:
+            assert y0 == y1 == source.centre[1] + 0.5 * source.size[1]
+            assert source.sides[0] < x0 < x1 < source.sides[1]
+            level.append((x0, x1, y0))
+            continue
+        assert max(abs(distance(arrow.points[0], source)), abs(distance(arrow.points[-1], target))) < 1e-9
+        sides = (source.sides[1], target.sides[0]) if x0 < x1 else (source.sides[0], target.sides[1])
+        assert (x0, x1) == pytest.approx(sides), arrow.label
+        points = sorted(arrow.points)
+        for (start, y), (end, next_y) in pairwise(points):
+            curve = [(0.5 * (start + end) - 0.5 * c * (end - start), 0.5 * (y + next_y)) for c in (-0.999, 0.0, 0.999)]
+            assert all(distance(point, box) > -1e-9 for point in curve for box in boxes.values()), arrow.label
+            level += [(start, end, y)] if y == next_y else []
+        for state, end, away in (
+            (source, arrow.points[0], arrow.points[1]),
+            (target, arrow.points[-1], arrow.points[-2]),
+        ):
+            beside[state.state.name, end[0] < away[0]].append((end[1], away[1]))
+    for (a0, a1, a), (b0, b1, b) in combinations(level, 2):
+        assert min(a1, b1) - max(a0, b0) < 1e-9 or abs(a - b) > 2.0 * INNER - 1e-9
+    for there in beside.values():
+        assert sorted(there) == sorted(there, key=lambda heights: heights[1])
 
 
 def test_picture_shows_every_state_and_transition(case: tuple[ConstraintGraph, bool]) -> None:
@@ -67,6 +101,9 @@ def test_picture_shows_every_state_and_transition(case: tuple[ConstraintGraph, b
     assert sorted(arrow.transition.name for arrow in picture.arrows) == sorted(t.name for t in transitions)
     for arrow in picture.arrows:
         assert arrow.transition.name.endswith(arrow.label)
+        low, high = sorted((arrow.transition.source, arrow.transition.target), key=lambda state: state.priority)
+        if not (arrow.inner or low is high):
+            assert [*arrow.gained] == [owner.name for owner in high.constraints if owner not in low.constraints]
     check(picture)
 
 
@@ -95,9 +132,24 @@ def test_figure_holds_names_priorities_and_a_key(case: tuple[ConstraintGraph, bo
     assert sorted(key) == sorted(
         {f"take, release: {f.constraint.name}" for f in graph.foliations if f.constraint and "grasps" in f.name}
     )
-    dashed = sum(arrow.get_linestyle() == "--" for arrow in arrows)
-    drawn = [*graph.transitions, *(graph.inner_transitions if waypoints else ())]
-    assert dashed == sum(t.is_level_set for t in drawn)
+    legend: Any = axes.get_legend()
+    colours = {line.get_label(): to_rgba(line.get_color()) for line in legend.get_lines()}
+    assert len({colours[words] for words in key}) == len(key)
+    for arrow, patch in zip(picture_of(graph, waypoints).arrows, arrows, strict=True):
+        is_loop, way = arrow.transition.is_loop, arrow.transition
+        words = f"take, release: {', '.join(arrow.gained)}"
+        assert is_loop or patch.get_edgecolor() == (to_rgba(GREY) if arrow.inner else colours[words])
+        assert patch.get_linewidth() == (0.8 if arrow.inner else 1.6)
+        style = "--" if way.is_level_set else ":" if arrow.inner and way.short else "-"
+        assert patch.get_linestyle() == style
+    texts = [(text.get_window_extent(), text) for text in axes.texts]
+    places = [box.get_window_extent() for box in boxes]
+    for extent, text in texts if waypoints else ():  # inside of a box, or apart from all
+        over = [box for box in places if box.overlaps(extent)]
+        assert all(
+            box.x0 < extent.x0 and extent.x1 < box.x1 and box.y0 < extent.y0 < extent.y1 < box.y1 for box in over
+        )
+        assert len(over) == (text.get_zorder() == ABOVE), text.get_text()
 
 
 def test_steep_links_meet_their_waypoints() -> None:
@@ -106,17 +158,27 @@ def test_steep_links_meet_their_waypoints() -> None:
     check(picture_of(graph, True))
 
 
-@pytest.mark.parametrize(("forth", "back"), [(1, 0), (3, 1), (2, 4)])
+@pytest.mark.parametrize(("forth", "back"), [(1, 0), (3, 1), (2, 4), (40, 0), (41, 0)])
 def test_a_state_is_as_high_as_its_transitions_need(forth: int, back: int) -> None:
-    """Those of each way are beside each other, on their side of the middle; the outermost is `ROOM` from the corner."""
+    """Those of each way are beside each other, on their side of the middle; the outermost is `NEXT` from the corner.
+
+    The names of more than forty are not written.
+    """
     a, b = State("a"), State("b", priority=1)
     ways = [Transition(f"ab{i}", a, b, a) for i in range(forth)] + [Transition(f"ba{i}", b, a, a) for i in range(back)]
-    picture = picture_of(ConstraintGraph(factory().robot, [a, b], ways), False)
+    graph = ConstraintGraph(factory().robot, [a, b], ways)
+    picture = picture_of(graph, False)
+    check(picture)
     ends = np.array([arrow.points[0][1] for arrow in picture.arrows]) - picture.boxes["a"].centre[1]
     up = [(i + 0.5) * NEXT for i in range(max(forth, back))]
     np.testing.assert_allclose(np.sort(np.abs(ends)), np.sort([*up[:forth], *up[:back]]))
     assert (np.sign(ends) == [1.0] * forth + [-1.0] * back).all()
-    assert picture.boxes["a"].size[1] == pytest.approx(2.0 * (up[-1] + NEXT))
+    assert picture.boxes["a"].size[1] == pytest.approx(max(2.0 * (up[-1] + NEXT), 4.0 * LINE))
+    said = {text.get_text(): text.get_position()[1] for text in graph.plot().axes[0].texts}
+    assert len(said) == 4 + (forth + back if forth + back <= 40 else 0)
+    for arrow in picture.arrows if forth + back <= 40 else ():
+        (x0, y), (x1, _) = arrow.points[0], arrow.points[-1]
+        assert 0.0 < (said[arrow.label] - y) * np.sign(x1 - x0) < 0.1
 
 
 def test_graph_without_the_free_state_is_drawn() -> None:
@@ -135,7 +197,7 @@ def test_graph_made_by_hand_is_drawn() -> None:
     steps = [Transition("ab_1", a, passed, a, weight=-1), Transition("ab_2", passed, b, a, weight=-1, short=True)]
     transitions = [
         Transition("ab", a, b, a, inner=steps), Transition("ba", b, a, a), Transition("ac", a, c, a),
-        Transition("bc", b, c, b), Transition("cb", c, b, b), Transition("at d", d, d, d),
+        Transition("bc", b, c, b), Transition("cb", c, b, b), Transition("at d", d, d, d), Transition("d too", d, d, d),
     ]  # fmt: skip
     graph = ConstraintGraph(robot, [a, b, c, d, lonely, passed], transitions)
     picture = picture_of(graph, True)
@@ -154,11 +216,14 @@ def test_names_given_by_hand_are_readable() -> None:
     robot = factory().robot
     placed, held = State("placement"), State("grasp", priority=1)
     ready, lifted = State("gripper-above-ball", waypoint=True), State("ball-above-ground", waypoint=True)
+    long = (
+        "take the ball, which lies on the ground, and move it away, so that it is held by the gripper, and by no hand"
+    )
     parts = [
-        Transition("approach-ball", placed, ready, placed), Transition("take-ball-up", ready, lifted, placed),
-        Transition("take-ball-away", lifted, held, held),
+        Transition("approach-ball", placed, ready, placed), Transition(f"{long}_", ready, lifted, placed),
+        Transition("take-ball-away-up-to-where-it-is-seen", lifted, held, held),
     ]  # fmt: skip
-    take = Transition("take", placed, held, placed, inner=parts)
+    take = Transition(long, placed, held, placed, inner=parts)
     figure = ConstraintGraph(robot, [placed, held, ready, lifted], [take]).plot()
     axes = figure.axes[0]
     said = {text.get_text(): text for text in axes.findobj(Text)}
@@ -166,7 +231,7 @@ def test_names_given_by_hand_are_readable() -> None:
     assert "inner transition" in said
     figure.canvas.draw()
     boxes = [patch.get_window_extent() for patch in axes.patches if isinstance(patch, FancyBboxPatch)]
-    for part in parts:
+    for part in (take, *parts):
         assert not any(said[part.name].get_window_extent().overlaps(box) for box in boxes), part.name
 
 

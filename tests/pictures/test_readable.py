@@ -11,7 +11,8 @@ import pytest
 from matplotlib.colors import to_rgb
 from matplotlib.text import Text
 from matplotlib.transforms import Bbox
-from scenes import recorded_graph
+from pictures.test_dependency_plot import twelve
+from scenes import factory, recorded_graph
 
 from constraints import Implicit, Options, Pose, Problem, Projector, Robot, locked_joint, rigid_transform
 from constraints.dynamics import PointSpring, simulate
@@ -70,6 +71,9 @@ FIGURES: dict[str, Callable[[], Any]] = {
     "path": lambda: plot_path(path(), count=6),
     "trace": lambda: projection().plot(),
     "graph": lambda: recorded_graph().plot(),
+    "graph with level sets": lambda: factory(boxes=2, mask="111011").generate().plot(),
+    "dependencies": lambda: twelve().plot_dependencies(),
+    "no dependencies": lambda: projection().problem.plot_dependencies(),
 }  # fmt: skip
 
 
@@ -113,7 +117,7 @@ def test_words_and_pictures_are_inside_and_apart(drawn: tuple[str, Any]) -> None
     above = [text.get_window_extent() for text in [*figure.texts, *(t for key in figure.legends for t in key.texts)]]
     assert not any(box.overlaps(picture) for box in above for picture in pictures)
     sizes = [text.get_fontsize() for text in texts]
-    assert min(sizes) >= (5.0 if name == "graph" else 6.5)
+    assert min(sizes) >= (5.0 if name.startswith("graph") else 6.5)
     assert max(sizes) <= 15.0
 
 

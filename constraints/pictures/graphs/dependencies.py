@@ -66,8 +66,7 @@ def plot_dependencies(
     sizes = {key: nodes[key].height + ROOM for key in reversed(nodes)}  # the first one above the others
     y = heights({key: nodes[key].column for key in sizes}, [leg for line in lines for leg in pairwise(line)], sizes)
     columns = sorted({node.column for node in nodes.values() if node.boxes})
-    width = max([_left(column) + WIDTH for column in columns] or [0.0])
-    width = max(width, _left(3)) if refused or not dependencies else width
+    width = max([_left(3 if refused else 1), *(_left(column) + WIDTH for column in columns)])
     height = max((y[key] + 0.5 * sizes[key] for key in y), default=0.0) + LINE
     notes = [(_lines(one.name), textwrap.wrap(_why(one), int((width - WIDTH) / (LETTER * SMALL)))) for one in refused]
     depths = [max(_height(label), _height(words)) + ROOM for label, words in notes]
