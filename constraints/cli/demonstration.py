@@ -197,4 +197,4 @@ def _region(outcome: SceneOutcome, shown: Indices) -> Region:
             middle = np.asarray(placement_by_hand(scene.robot, frame, q).translation)
             points += [middle - radius, middle + radius]
         points += [end for stick in stick_figure(scene.robot, q, scene.tips) for end in stick]
-    return Region.around(points, 0.5)
+    return Region.around(points)

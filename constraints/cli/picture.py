@@ -47,7 +47,7 @@ def draw(batch: ProjectionBatch, rhs: RightHandSide | None, path: str) -> None:
         axes: Any = figure.add_subplot(1, 2, 2, **({} if view.flat else {"projection": "3d", "computed_zorder": False}))
         ends = ends_of(robot)
         points = (end for k in shown for stick in stick_figure(robot, batch.q[k], ends) for end in stick)
-        show_region(axes, Region.around(points, 0.05), view, scales=True)
+        show_region(axes, Region.around(points), view, scales=True)
         for i, k in enumerate(shown):
             stroke = Stroke(PALETTE[i % len(PALETTE)])
             draw_configuration(axes, robot, batch.q[k], stroke=stroke, view=view, sticks=StickChoice(ends))

@@ -22,6 +22,8 @@ from .robots import Stroke
 from .scenes import DrawnScene, Thing, robot_of
 from .views import Wanted
 
+SIDE = 5.0
+"""Of the picture of one robot [inch]."""
 FAINTEST = 0.15
 """Opacity of the first one of many configurations."""
 
@@ -64,9 +66,9 @@ def plot_robot(
     """
     scene = DrawnScene(robot, drawing)
     Q = configurations_of(scene.robot, [resting(robot)] if q is None else q)
-    scene.look(Q, view, 0.05)
+    scene.look(Q, view)
     if ax is None:
-        figure, (axes,), _ = panels(scene, [""], path is None, PanelLayout(side=5.0, scales=True))
+        figure, (axes,), _ = panels(scene, [""], path is None, PanelLayout(side=SIDE, scales=True))
     else:
         scene.on_axes(ax)
         figure, axes = ax.figure, ax
@@ -107,7 +109,7 @@ def plot_configurations(
     }
     if not drawn or not all(drawn.values()):
         raise WrongObjectError("groups of configurations", "at least one, with configurations in each", groups)
-    scene.look([q for Q in drawn.values() for q in Q], view, 0.05)
+    scene.look([q for Q in drawn.values() for q in Q], view)
     figure, pictures, _ = panels(scene, [*drawn], path is None)
     for axes, Q in zip(pictures, drawn.values(), strict=True):
         scene.show(axes)

@@ -121,7 +121,7 @@ def _swing(scene: DrawnScene, mode: Mode, count: int) -> tuple[Vector, ...]:
     still = np.array(scene.points(mode.state.q))
     near = np.array(scene.points(mode.configurations(1, amplitude=SMALLEST)[0]))
     speed = float(np.sqrt(((near - still) ** 2).sum(axis=1).max(initial=0.0))) / SMALLEST
-    width = Region.around(still, 1e-3).width
+    width = Region.around(still).width
     amplitude = min(FAR * width / speed if speed > SMALLEST * width else LARGEST, LARGEST)
     while amplitude > SMALLEST:
         try:

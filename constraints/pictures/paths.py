@@ -27,8 +27,10 @@ from .views import Wanted
 TRACE = "#56b4e9"
 """Colour of the lines along which objects came."""
 MOST_FRAMES = 10_000
-SIDE = 4.6
-"""Of a moving picture [inch]."""
+SIDE, SMALL = 4.6, 2.4
+"""Of a moving picture, and of one of a strip [inch]."""
+CORNER = 0.54
+"""Where words stand from the lower left corner of a picture, plus half of its axes."""
 
 
 def plot_path(
@@ -67,7 +69,7 @@ def plot_path(
     times, Q = _sampled(motion, count)
     traces = _traces(scene, motion.samples)
     _look(scene, Q, traces, view)
-    figure, pictures, _ = panels(scene, [""] * count, path is None, PanelLayout(side=2.4, columns=in_a_row(count)))
+    figure, pictures, _ = panels(scene, [""] * count, path is None, PanelLayout(side=SMALL, columns=in_a_row(count)))
     for axes, time, q in zip(pictures, times, Q, strict=True):
         scene.show(axes)
         _draw(axes, scene, q, [trace[motion.times <= time] for trace in traces], f"{time:.2f} s")
@@ -156,7 +158,7 @@ def _traces(scene: DrawnScene, samples: Iterable[Vector]) -> list[Matrix]:
 
 def _look(scene: DrawnScene, Q: Sequence[Vector], traces: Sequence[Matrix], view: Wanted) -> None:
     """Let the scene show all of the motion."""
-    scene.look(Q, view, 0.05, more=[point for trace in traces for point in trace])
+    scene.look(Q, view, more=[point for trace in traces for point in trace])
 
 
 def _draw(axes: Any, scene: DrawnScene, q: Vector, traces: Sequence[Matrix], words: str) -> None:
@@ -167,7 +169,7 @@ def _draw(axes: Any, scene: DrawnScene, q: Vector, traces: Sequence[Matrix], wor
     if words:
         write = axes.text if scene.view.flat else axes.text2D
         right, up = scene.reach
-        write(0.54 - right, 0.54 - up, words, transform=axes.transAxes, fontsize="small", color=QUIET)
+        write(CORNER - right, CORNER - up, words, transform=axes.transAxes, fontsize="small", color=QUIET)
 
 
 answer(__name__)

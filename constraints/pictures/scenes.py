@@ -52,6 +52,10 @@ ROD, FIXED, WORLD = "#8a8a8a", "#404040", "#8a8a8a"
 """Colours of the rods of closures, of their ends on the world, and of shapes there."""
 APART = 1e-3
 """Ends of a closure that are further apart than this part of the picture are joined by a line."""
+WIDE, NARROW, ARROWS = 1.5, 0.9, 2.2
+"""Widths of lines of rods and of shapes that are moved, of shapes on the world, and of arrows [points]."""
+BELOW, ABOVE, LID = 1.0, 11.0, 0.4
+"""Order of drawing of shapes and bodies, and of what is open or fixed in the world; opacity of lids."""
 STILL_SHUT = 1e-6
 """Largest entry of a row of a closure that is shut."""
 ARROW = 0.14
@@ -108,25 +112,22 @@ class DrawnScene:
         """The two frames of each closure."""
         return [(owner.predecessor, owner.successor) for owner in self.closures]
 
-    def look(
-        self, configurations: Iterable[Vector], view: object, least: float = 1e-3, more: Sequence[Vector] = ()
-    ) -> None:
+    def look(self, configurations: Iterable[Vector], view: object, more: Sequence[Vector] = ()) -> None:
         """Choose the view, and the part of the world that holds all that is drawn.
 
         Args:
             configurations: each (nq,), at least one.
             view: as users say it.
-            least: least half of the width of what is shown [m].
             more: points that are to be seen too.
         """
         Q = [*configurations]
         points = [*more, *(point for q in Q for point in self.points(q))]
         self.view = Direction.of(view, self.robot, Q[0], points if self.closures else ())
-        self.region = Region.around(points, least)
+        self.region = Region.around(points)
         if self.frames or self.placements:
             long = ARROW * self.region.width
             points += [oMf.act(long * axis) for q in Q for oMf in self.arrows(q) for axis in np.eye(3)]
-            self.region = Region.around(points, least)
+            self.region = Region.around(points)
 
     @property
     def reach(self) -> tuple[float, float]:
@@ -177,7 +178,7 @@ class DrawnScene:
         own = [colour or self.colours[part] if joint else GROUND for joint, part in enumerate(self.parts)]
         solid = bodies(self.robot, q, self.pairs, self.tips, self.region.width)
         for joint, faces in solid.items():
-            pen.fill(faces, own[joint], own[joint] if len(faces) == 1 else "none", FILL * alpha, 1.0)
+            pen.fill(faces, own[joint], own[joint] if len(faces) == 1 else "none", FILL * alpha, BELOW)
         stands = grounded(self.robot, q, self.pairs, seats_of(self.robot))
         draw_ground(pen, stands.points)
         outlined = [joint for joint, faces in solid.items() if len(faces) == 1]
@@ -188,7 +189,7 @@ class DrawnScene:
         if self.names:
             draw_names(pen, self.robot, q, self.degrees, self.region.middle)
         for oMf in self.arrows(q):
-            draw_frame(ax, oMf, ARROW * self.region.width, 2.2, self.view)
+            draw_frame(ax, oMf, ARROW * self.region.width, ARROWS, self.view)
         return shut
 
     def key(self) -> list[Any]:
@@ -196,7 +197,7 @@ class DrawnScene:
         if self.colour is not None or len(self.colours) < 2:
             return []
         lines: Any = importlib.import_module("matplotlib.lines")
-        style: Mapping[str, Any] = {"marker": ".", "linewidth": 2.5, "markersize": 9.0}
+        style: Mapping[str, Any] = {"marker": "o"}
         names = {part: part or self.robot.name for part in self.colours}
         return [lines.Line2D([], [], color=c, label=names[part], **style) for part, c in self.colours.items()]
 
@@ -225,23 +226,23 @@ class DrawnScene:
             all_shut = all_shut and shut
             ends = np.array([posture.placement(frame).translation for frame in pair])
             if np.abs(ends[0] - ends[1]).max() > APART * self.region.width:
-                style: Any = {"color": colour or ROD} if shut else {"color": BAD, "linestyle": "--"}
-                ax.plot(*self.view.seen(ends), linewidth=1.5, alpha=alpha, zorder=2 if shut else 11, **style)
+                style: Any = {"color": colour or ROD} if shut else {"color": BAD, "linestyle": "--", "zorder": ABOVE}
+                ax.plot(*self.view.seen(ends), linewidth=WIDE, alpha=alpha, **style)
             fixed = [np.array(frame.placement.translation) for frame in pair if not frame.joint]
             if fixed:
-                ax.plot(*self.view.seen(fixed), "s", color=FIXED, markersize=5.0, zorder=11)
+                ax.plot(*self.view.seen(fixed), "s", color=FIXED, zorder=ABOVE)
         return all_shut
 
     def _draw_shape(self, ax: Any, frame: Frame, shape: Shape, q: Vector, alpha: float) -> None:
         """A shape as wires; of boxes that are moved the upper third is filled."""
         colour = self.colours.get(self.parts[frame.joint], QUIET) if frame.joint else WORLD
         for line in self._wires(frame, shape, q):
-            width = 1.5 if frame.joint else 0.9
-            ax.plot(*self.view.seen(line), color=colour, linewidth=width, alpha=alpha, zorder=1)
+            width = WIDE if frame.joint else NARROW
+            ax.plot(*self.view.seen(line), color=colour, linewidth=width, alpha=alpha, zorder=BELOW)
         if frame.joint and shape.kind == "Box":
             oMs = self.placed(frame, shape, q)
             faces = lid(shape) @ oMs.rotation.T + oMs.translation
-            self._pen(ax, alpha).fill([*faces], colour, "none", 0.4 * alpha, 1.0)
+            self._pen(ax, alpha).fill([*faces], colour, "none", LID * alpha, BELOW)
 
     def _pen(self, ax: Any, alpha: float) -> Pen:
         return Pen(ax, self.view, SIZE * self.region.width, alpha)

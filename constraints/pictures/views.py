@@ -23,12 +23,16 @@ USUAL = (18.0, -58.0)
 """Elevation and azimuth of a view in space [deg]."""
 PARALLEL_LINES = 1e-6
 """How far axes of joints may differ in a mechanism that moves in a plane."""
-MARGIN = 0.06
-"""Room around what is drawn, a part of its width."""
+MARGIN, POINT, AROUND = 0.06, 1e-6, 0.05
+"""Room around what is drawn, a part of its width; what is as small is a point, with this around it [m]."""
+FLATTEST, TALLEST, LINES = 0.45, 1.8, 0.175
+"""Least and largest height over width of a picture, and least distance of its grid lines, a part of its width."""
 THIN = {True: 0.15, False: 0.25}
 """Least side of what is shown, as a part of the width; of flat pictures, and in space."""
 LETTERS, LEAST, TRIES = 0.2, 20.0, 3
 """Room for letters of axes in space [inch], least half of them [pixels], how often their zoom is corrected."""
+INWARDS = -13.0
+"""How far the letters of axes in space are from where scales would end [points]."""
 GRID, FRAME = "#e0e0e0", "#d0d0d0"
 """Colours of grids, and of what is around them."""
 Wanted = str | Sequence[float] | None
@@ -160,19 +164,14 @@ class Region(NamedTuple):
     high: Vector
 
     @staticmethod
-    def around(points: Iterable[ArrayLike], least: float = 0.1) -> Region:
-        """The box around points (3,) with a little room; around the origin where there is none.
-
-        Args:
-            points: what is to be seen [m].
-            least: least half of its largest side [m].
-        """
+    def around(points: Iterable[ArrayLike]) -> Region:
+        """The box around points (3,) [m] with a little room; around the origin where there is none."""
         seen = np.array([*points] or [np.zeros(3)], dtype=np.float64)
         low, high = seen.min(axis=0), seen.max(axis=0)
         middle = 0.5 * (low + high)
         half = 0.5 * (high - low) + MARGIN * float((high - low).max())
-        if half.max() < least:
-            half[:] = least
+        if half.max() < POINT:
+            half[:] = AROUND
         return Region(middle - half, middle + half)
 
     @property
@@ -193,8 +192,9 @@ class Region(NamedTuple):
     @property
     def grid(self) -> float:
         """A round distance between grid lines [m], about a quarter of its width."""
-        power = 10.0 ** np.floor(np.log10(0.25 * self.width))
-        return float(next(power * step for step in (1, 2, 5, 10) if power * step >= 0.175 * self.width))
+        least = LINES * self.width
+        power = 10.0 ** np.floor(np.log10(least))
+        return float(next(power * step for step in (1, 2, 5, 10) if power * step >= least))
 
     def shown(self, flat: bool) -> Region:
         """The same where it is not too thin to be seen."""
@@ -210,12 +210,12 @@ class Region(NamedTuple):
         return np.array([seen.min(axis=1), seen.max(axis=1)])
 
     def ratio(self, view: Direction) -> float:
-        """Height over width of a picture of it, between 0.45 and 1.8."""
+        """Height over width of a picture of it, within `FLATTEST` and `TALLEST`."""
         if view.flat:
             width, height = np.ptp(self.limits(view), axis=0).tolist()
         else:
             width, height = (np.abs(view.basis) @ np.ptp(self.limits(view), axis=0)).tolist()
-        return min(max(height / width, 0.45), 1.8)
+        return min(max(height / width, FLATTEST), TALLEST)
 
 
 def corners_of(box: Sequence[Vector] | Matrix) -> Matrix:
@@ -269,7 +269,7 @@ def show_region(
         if not (scales and view.flat):
             ticks = [step * i for i in range(ceil(a / step), floor(b / step) + 1)]
             ax.set(**{f"{name}ticks": ticks, f"{name}ticklabels": []})
-    ax.grid(True, color=GRID, linewidth=0.8)
+    ax.grid(True, color=GRID)
     if view.flat:
         _show_flat(ax, view, scales)
     else:
@@ -281,9 +281,11 @@ def _show_flat(ax: Any, view: Direction, scales: bool) -> None:
     ax.set_axisbelow(True)
     for spine in ax.spines.values():
         spine.set_color(FRAME)
-    ax.tick_params(color=FRAME, labelcolor=QUIET, labelsize=9, length=3.0 if scales else 0.0)
-    right, up = view.labels
-    if scales:
+    ax.tick_params(color=FRAME, labelcolor=QUIET, labelsize="small")
+    if not scales:
+        ax.tick_params(length=0)
+    else:
+        right, up = view.labels
         ax.set_xlabel(right, color=QUIET)
         ax.set_ylabel(up, color=QUIET)
 
@@ -293,10 +295,10 @@ def _show_space(ax: Any, view: Direction, sides: Vector, ratio: float) -> None:
     ax.view_init(*view.angles)
     for name in "xyz":
         axis = getattr(ax, f"{name}axis")
-        axis.set_pane_color((0.97, 0.97, 0.97))
+        axis.set_pane_color("0.97")
         axis.line.set_color(FRAME)
         axis.set_tick_params(color=FRAME)
-        getattr(ax, f"set_{name}label")(name, fontsize=9, color=QUIET, labelpad=-13.0)
+        getattr(ax, f"set_{name}label")(name, fontsize="small", color=QUIET, labelpad=INWARDS)
     zoom, corners = 1.0, corners_of(np.transpose([ax.get_xlim(), ax.get_ylim(), ax.get_zlim()]))
     filled = np.array([min(1.0, 1.0 / ratio), min(1.0, ratio)])
     for _ in range(TRIES):

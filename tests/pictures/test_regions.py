@@ -52,7 +52,8 @@ def test_boxes_around_points_have_a_margin_and_are_not_too_thin() -> None:
     assert_allclose(
         [region.middle, np.full(3, region.reach), np.full(3, region.width)], [[0.5, 1, 2], [2.24] * 3, [4.48] * 3]
     )
-    assert_allclose(Region.around([[0.0, 0.0, 0.0], [1.0, 2.0, 4.0]], 5.0), [[-4.5, -4.0, -3.0], [5.5, 6.0, 7.0]])
+    assert_allclose(Region.around([[1.0, 2.0, 4.0]]), [[0.95, 1.95, 3.95], [1.05, 2.05, 4.05]])
+    assert_allclose(Region.around([np.zeros(3), [1e-5, 0.0, 0.0]]).width, 1.12e-5)
     assert_allclose(box(4.0, 1.0, 0.2).shown(True), [[0.0, 0.0, -0.2], [4.0, 1.0, 0.4]])
     assert_allclose(box(4.0, 0.9, 1.1).shown(False), [[0.0, -0.05, 0.0], [4.0, 0.95, 1.1]])
     tilted = Direction.along(np.array([0.0, -np.sqrt(0.5), np.sqrt(0.5)]))
@@ -113,11 +114,12 @@ def test_a_box_in_space_fills_the_part_of_its_axes_that_it_should(
     assert part_filled(axes, ratio) == pytest.approx(1.0, abs=0.03)
     sides = np.array(axes._box_aspect)
     assert_allclose(sides / sides.max(), [0.5, 1.0, 0.75])  # a metre is a metre in all directions
+    assert not axes.patch.get_visible()  # it would hide what is beside it
     flat = new_axes(new_figure(5.0, 4.0, "none"), (0.1, 0.2, side, 0.3), Direction.of("xy"))
     assert_allclose(flat.get_position().bounds, (0.1, 0.2, side, 0.3))
 
 
-@pytest.mark.parametrize(("scales", "length", "labels"), [(True, 3.0, ("x [m]", "z [m]")), (False, 0.0, ("", ""))])
+@pytest.mark.parametrize(("scales", "length", "labels"), [(True, 3.5, ("x [m]", "z [m]")), (False, 0.0, ("", ""))])
 def test_flat_pictures_have_scales_where_asked(scales: bool, length: float, labels: tuple[str, str]) -> None:
     axes = new_figure(4.0, 4.0).add_subplot()
     show_region(axes, box(2.0, 1.0, 1.0), Direction.of("xz"), scales)
@@ -157,9 +159,9 @@ def test_the_picture_grows_for_arrows_and_has_a_least_size() -> None:
     at = np.array([0.0, 0.0, 3.0, 0.0, 0.0, 0.0, 1.0])
     scene = DrawnScene(ARM, Drawing(placements=[at]))
     scene.look([HOME], "3d")
-    bare = Region.around(scene.points(HOME), 1e-3)
+    bare = Region.around(scene.points(HOME))
     tips = at[:3] + ARROW * bare.width * np.eye(3)
-    assert_allclose(scene.region, Region.around([*scene.points(HOME), *tips], 1e-3))
+    assert_allclose(scene.region, Region.around([*scene.points(HOME), *tips]))
     axes = ARM.plot(HOME, drawing=Drawing(placements=[at]), view="xz").axes[0]
     arrow = axes.collections[-1]
     assert_allclose(np.hypot(arrow.U, arrow.V), ARROW * scene.region.width, rtol=0.1)

@@ -177,8 +177,8 @@ def test_the_box_in_space_is_inside_of_the_picture_and_fills_it() -> None:
 
 
 def test_regions_around_nothing_and_around_a_point() -> None:
-    assert_allclose(Region.around(()).width, 0.2)
-    assert_allclose(Region.around([np.ones(3)], 0.05).low, np.full(3, 0.95))
+    assert_allclose(Region.around(()).width, 0.1)
+    assert_allclose(Region.around([np.ones(3)]).low, np.full(3, 0.95))
     assert Region.around([np.zeros(3), np.array([0.9, 0.0, 0.0])]).grid == 0.2
 
 

@@ -20,7 +20,7 @@ from liegroups.arrays import Matrix, Vector
 
 from ...errors import ConstraintError
 from ...robot.placement import quaternion_of
-from .stage import FIELD
+from .stage import FIELD, upright
 from .view import View
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
@@ -34,8 +34,6 @@ ROOM = 1.08
 """How much further away the camera is than where all just fits."""
 TALLEST = 1.5
 """Largest height of a picture, as a part of its width; the least one is its inverse."""
-UPRIGHT = 0.99
-"""What is seen from above more steeply has y upwards."""
 PASSES = 6
 """Corrections of where the camera stands."""
 BARS = 200
@@ -76,8 +74,7 @@ class Shot(NamedTuple):
             look: unit vector from what is seen to the camera.
             width: of the picture [pixels].
         """
-        up = np.array([0.0, 0.0, 1.0]) if abs(look[2]) < UPRIGHT else np.array([0.0, 1.0, 0.0])
-        right = np.cross(up, look)
+        right = np.cross(upright(look), look)
         right /= np.linalg.norm(right)
         axes = np.array([right, np.cross(-look, right), -look])  # rows: right, down, forward
         position = points.mean(axis=0) + 4.0 * max(float(np.ptp(points, axis=0).max()), 1e-3) * look

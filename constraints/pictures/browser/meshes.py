@@ -23,6 +23,8 @@ PLAIN: Colour = (0.72, 0.74, 0.78, 1.0)
 
 LARGEST_MESH = 256 * 2**20
 """Bytes that a mesh may have, unpacked: a scan of a whole robot has a tenth."""
+FINE, ROUND = 3, 32
+"""Subdivisions of a ball, and faces around a cylinder."""
 _ARCHIVES = (".zip", ".gz", ".tgz", ".bz2", ".tar", ".xz", ".7z")
 
 
@@ -122,12 +124,12 @@ class Meshes:
         if solid.kind == "box":
             made = make.box(extents=size)
         elif solid.kind == "cylinder":
-            made = make.cylinder(radius=size[0], height=size[1], sections=32)
+            made = make.cylinder(radius=size[0], height=size[1], sections=ROUND)
         elif solid.kind == "capsule":
-            made = make.capsule(radius=size[0], height=size[1], count=(16, 16))
+            made = make.capsule(radius=size[0], height=size[1], count=(ROUND, ROUND))
             made.apply_translation(-made.bounds.mean(axis=0))
         else:
-            made = make.icosphere(subdivisions=3)
+            made = make.icosphere(subdivisions=FINE)
             made.apply_scale(size if solid.kind == "ellipsoid" else size[0])
         return Triangles(np.array(made.vertices), np.array(made.faces))
 
@@ -155,9 +157,7 @@ def refuse_large(path: str) -> None:
 def _has_colours(part: Any) -> bool:
     """Whether a mesh brings a texture, or a colour that is not the one trimesh gives all."""
     visual = getattr(part, "visual", None)
-    if visual is None or not getattr(visual, "defined", False):
-        return False
-    return visual.kind in ("texture", "face", "vertex")
+    return getattr(visual, "defined", False) and visual.kind in ("texture", "face", "vertex")
 
 
 def _painted(scene: Any) -> bytes:
@@ -185,11 +185,8 @@ def at(placement: Placement) -> dict[str, Any]:
 def between(a: Matrix, b: Matrix) -> tuple[Matrix, Matrix, Vector]:
     """Where a cylinder along z goes from points a to points b (n, 3): middles, quaternions wxyz (n, 4), lengths."""
     d = b - a
-    lengths = np.sqrt((d**2).sum(axis=1))
-    z = np.where(lengths[:, None] > 0.0, d / np.maximum(lengths, 1e-12)[:, None], [0.0, 0.0, 1.0])
-    w = np.sqrt(np.maximum(0.5 * (1.0 + z[:, 2]), 0.0))  # the shortest rotation from the z axis
-    safe = np.maximum(w, 1e-9)
-    turned = np.stack([w, -0.5 * z[:, 1] / safe, 0.5 * z[:, 0] / safe, np.zeros(len(z))], axis=1)
-    turned[w < 1e-6] = [0.0, 1.0, 0.0, 0.0]
-    turned /= np.sqrt((turned**2).sum(axis=1, keepdims=True))
-    return 0.5 * (a + b), turned, lengths
+    lengths = np.linalg.norm(d, axis=1)
+    x, y, z = (d / np.where(lengths > 0.0, lengths, 1.0)[:, None]).T
+    turned = np.stack([1.0 + z, -y, x, np.zeros_like(z)], axis=1)  # the shortest rotation from the z axis, times 2 w
+    turned[~turned.any(axis=1)] = [0.0, 1.0, 0.0, 0.0]
+    return 0.5 * (a + b), turned / np.linalg.norm(turned, axis=1, keepdims=True), lengths

@@ -20,7 +20,7 @@ from ...robot.files.packages import VisualFile
 from ...robot.frame_table import FrameKind
 from ...words import first_names
 from ..figures import BAD, PALETTE
-from ..robots import Stick, colours_of, ends_of, parts_of, sticks_of
+from ..robots import SHORTEST, Stick, colours_of, ends_of, parts_of, sticks_of
 from ..views import Region
 from .film import Film, thinned
 from .meshes import Meshes, at, between
@@ -52,6 +52,18 @@ FLAT, FLAT_MECHANISM = 1e-6, 0.15
 FIELD = 0.75
 """Vertical field of view of the camera [rad]."""
 
+CELLS, SECTIONS, FLOOR = (228, 228, 228), (205, 205, 205), 3.0
+"""Colours of the lines of the floor, and its width, in widths of what is shown."""
+BELOW, BRIGHT = (190, 190, 200), 1.2
+"""Light from below, and strength of all."""
+AWAY, NEAR, FAR = 1.2, 0.01, 20.0
+"""Distance of the camera, in distances at which all just fits; nearest and farthest that it sees, in that distance."""
+ARROW, THIN, ABOVE = 0.25, 0.25, 1.05
+"""Length of arrows and height of the label, in reaches of what is shown; radius of arrows, in radii of sticks."""
+
+UPRIGHT = 0.99
+"""What is seen from above more steeply has y upwards."""
+
 _log = logging.getLogger("constraints.pictures")
 
 
@@ -79,8 +91,8 @@ class Stage:
         self._add_shapes()
         self._sticks = [stick for stick in self._all_sticks() if not seen & {stick.start[0], stick.end[0]}]
         points = self.all_points()
-        self.region, self._lowest = Region.around(points, 1e-3), float(points[:, 2].min())
-        self._radius = THICK * 2.0 * self.region.reach
+        self.region, self._lowest = Region.around(points), float(points[:, 2].min())
+        self._radius = THICK * self.region.width
         self._lines = self._add_sticks(seen)
         self._rods = self._add_closures()
         self._add_trees(frames)
@@ -91,8 +103,8 @@ class Stage:
         for frame in frames:
             self.add_arrows(f"{self._carrier(frame.joint)}/frame {plain(frame.name)}", frame.placement)
         self._add_floor()
-        up = np.array([0.0, 0.0, 1.0]) if self.look()[2] < 0.9 else np.array([0.0, 1.0, 0.0])
-        above = self.region.middle + 1.05 * self.region.reach * up
+        up = upright(self.look())
+        above = self.region.middle + ABOVE * self.region.reach * up
         self.label = self._scene.add_label("/label", "", position=above, anchor="bottom-center")
         self.label.visible = False
         light(server.scene)
@@ -228,7 +240,7 @@ class Stage:
     @property
     def arrow(self) -> float:
         """Length of the arrows of a frame [m]."""
-        return 0.25 * self.region.reach
+        return ARROW * self.region.reach
 
     @property
     def thickness(self) -> float:
@@ -242,21 +254,21 @@ class Stage:
             name: of the node, below the one on which the placement is.
             placement: on that node.
         """
-        self._scene.add_frame(name, axes_length=self.arrow, axes_radius=0.25 * self._radius, **at(placement))
+        self._scene.add_frame(name, axes_length=self.arrow, axes_radius=THIN * self._radius, **at(placement))
 
     def _add_floor(self) -> None:
         """A grid at z = 0, or at the lowest point of what is drawn where that is below."""
         region = self.region
         position = np.array([*region.middle[:2], min(0.0, self._lowest)])
-        width, cell = 6.0 * region.reach, 0.5 * region.grid
+        width, cell = FLOOR * region.width, 0.5 * region.grid
         self._scene.add_grid(
             "/world/floor",
             width,
             width,
             cell_size=cell,
             section_size=region.grid,
-            cell_color=(228, 228, 228),
-            section_color=(205, 205, 205),
+            cell_color=CELLS,
+            section_color=SECTIONS,
             position=position,
         )
 
@@ -287,7 +299,7 @@ class Stage:
         """Direction to the camera: in front of what is flat, above the side of everything else."""
         size = np.ptp(self._points(self._film.configurations[0]), axis=0)
         part = FLAT_MECHANISM if self._film.closures else FLAT
-        thin = np.flatnonzero(size < part * max(float(size.max()), 1e-9))
+        thin = np.flatnonzero(size < part * size.max())
         look = FRONTS[int(thin[0])] if len(thin) == 1 else LOOK
         return look / np.linalg.norm(look)
 
@@ -315,14 +327,14 @@ def stretch(bars: Sequence[Any], ends: Matrix) -> Vector:
     middles, turned, lengths = between(ends[:, 0], ends[:, 1])
     for bar, middle, wxyz, length in zip(bars, middles, turned, lengths.tolist(), strict=True):
         move(bar, middle, wxyz)
-        bar.scale = (1.0, 1.0, max(length, 1e-9))
+        bar.scale = (1.0, 1.0, max(length, SHORTEST))
     return lengths
 
 
 def light(scene: Any) -> None:
     """Light from above and below. An environment that is mirrored takes a computer without a graphics card long."""
     scene.configure_environment_map(None)
-    scene.add_light_hemisphere("/world/light", sky_color=(255, 255, 255), ground_color=(190, 190, 200), intensity=1.2)
+    scene.add_light_hemisphere("/world/light", ground_color=BELOW, intensity=BRIGHT)
 
 
 def place_camera(camera: Any, region: Region, look: Vector) -> None:
@@ -333,9 +345,14 @@ def place_camera(camera: Any, region: Region, look: Vector) -> None:
         region: what is shown.
         look: unit vector to the camera.
     """
-    away = 1.2 * region.reach / np.tan(0.5 * FIELD)
-    camera.fov, camera.near, camera.far = FIELD, 0.01 * away, 20.0 * away
+    away = AWAY * region.reach / np.tan(0.5 * FIELD)
+    camera.fov, camera.near, camera.far = FIELD, NEAR * away, FAR * away
     camera.look_at, camera.position = region.middle, region.middle + away * look
+
+
+def upright(look: Vector) -> Vector:
+    """What is up in a picture that is seen from a direction: z, but for what is seen from above or below, y."""
+    return np.eye(3)[2 if abs(look[2]) < UPRIGHT else 1]
 
 
 def plain(name: str) -> str:
