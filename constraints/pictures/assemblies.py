@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
-from enum import Enum
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,8 +19,9 @@ from .scenes import DrawnScene
 from .views import Wanted
 
 if TYPE_CHECKING:
-    from ..loops.constraint_set import ConstraintSet
+    from ..loops import Assembly
     from ..models.structure.mechanism import Mechanism
+    from ..reduced import Closing
 
 NAMED = 6
 """How many closures are written out below a picture, the worst first."""
@@ -86,41 +85,9 @@ def _entitle(axes: Any, scene: DrawnScene, words: str, shut: bool) -> None:
     axes.set_title(words, color=GOOD if shut else BAD, y=0.5 + scene.reach[1])
 
 
-class Iterated(Protocol):
-    """A result that has kept its way: an Assembly, or a Closing."""
-
-    @property
-    def constraint_set(self) -> ConstraintSet:
-        """What was to be closed."""
-        ...
-
-    @property
-    def iterates(self) -> Sequence[Vector]:
-        """The configurations on the way, the start first."""
-        ...
-
-    @property
-    def residuals(self) -> Sequence[float]:
-        """The residual at each of them."""
-        ...
-
-    @property
-    def status(self) -> Enum:
-        """How it ended."""
-        ...
-
-    @property
-    def success(self) -> bool:
-        """Whether it is closed."""
-        ...
-
-    @property
-    def worst(self) -> str:
-        """Name of the constraint with the largest error at the end; may be empty."""
-        ...
-
-
-def plot_iterates(result: Iterated, path: str | os.PathLike[str] | None, poses: int, view: Wanted = None) -> Any:
+def plot_iterates(
+    result: Assembly | Closing, path: str | os.PathLike[str] | None, poses: int, view: Wanted = None
+) -> Any:
     """Draw the iterates of an assembly or a closing; the ends of open closures are joined by a dashed line.
 
     Args:

@@ -20,31 +20,13 @@ from ..robot import Frame, Robot
 from ..robot.description import Drawing
 from ..robot.model.pinocchio import Placement
 from .drawn import (
-    FILL,
-    GROUND,
-    SIZE,
-    Pen,
-    bodies,
-    draw_ground,
-    draw_names,
-    draw_sliders,
-    draw_springs,
-    grounded,
-    points_of_springs,
+    FILL, GROUND, SIZE, Pen, bodies, draw_ground, draw_names, draw_sliders, draw_springs, grounded, points_of_springs,
     springs_of,
-)
+)  # fmt: skip
 from .figures import BAD, QUIET, check_place
 from .robots import (
-    StickChoice,
-    Stroke,
-    colours_of,
-    draw_configuration,
-    draw_frame,
-    ends_of,
-    parts_of,
-    seats_of,
-    sticks_of,
-)
+    StickChoice, Stroke, colours_of, draw_configuration, draw_frame, ends_of, parts_of, seats_of, sticks_of,
+)  # fmt: skip
 from .shapes import lid, wires
 from .views import Direction, Region, check_axes, show_region
 
