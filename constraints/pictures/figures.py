@@ -78,7 +78,7 @@ def check_place(ax: object, path: object) -> None:
     expect(path, (str, os.PathLike, NoneType), "path of a figure", "a path")
 
 
-def bare_axes(ax: Any, across: tuple[float, float], up: tuple[float, float], shown: bool = True) -> Any:
+def bare_axes(ax: Any, across: tuple[float, float], up: tuple[float, float], shown: bool) -> Any:
     """Axes of one scale without ticks and frame, on which an inch is a unit.
 
     Args:

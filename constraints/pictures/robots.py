@@ -22,8 +22,10 @@ DOT, MARK = 2.2, 3.6
 """Sizes of joints and of tips, in widths of sticks."""
 GROUND = "#b0b0b0"
 """Of sticks from the world to joints, which do not move."""
-SHORTEST = 1e-9
-"""What is shorter has no length [m]."""
+SHORTEST, FURTHER = 1e-9, 1.001
+"""What is shorter has no length [m], and how much further than another end is a new one."""
+OVER, TOWARDS, FLAT = 11.0, 0.05, 1.4
+"""Arrows: order of drawing, part of their length that is seen at least, their width where they are flat."""
 _AXIS_COLOURS = ("#d62728", "#2ca02c", "#1f77b4")
 
 
@@ -101,27 +103,23 @@ def ends_of(robot: Robot, beside: Sequence[Frame] = ()) -> list[Frame]:
     model, ends = robot.model, list[Frame]()
     known = [(frame.parentJoint, frame.placement) for frame in model.frames]
     known += [(frame.joint, frame.placement) for frame in robot.added_frames]
-    parents = {int(parent) for parent in model.parents}
-    for joint in {*range(1, model.njoints)} - parents:
-        if not model.parents[joint] and model.joints[joint].nv > 1:
-            continue  # an object
-        drawn = [frame.placement for frame in beside if frame.joint == joint]
-        reach = max((_length(placement) for placement in drawn), default=0.0)
-        levers = [np.array(placement.translation) for owner, placement in known if owner == joint]
-        lever = max(levers, key=_size, default=np.zeros(3))
-        if not drawn and _size(lever) < 1e-9 and model.inertias[joint].mass > 0.0:
+    carriers = {int(parent) for parent in model.parents}
+    for joint, name in enumerate(robot.joint_names, start=1):
+        if joint in carriers or (not model.parents[joint] and model.joints[joint].nv > 1):  # an object
+            continue
+        reach = [FURTHER * _size(frame.placement.translation) for frame in beside if frame.joint == joint]
+        lever = max(
+            (np.array(oMf.translation) for owner, oMf in known if owner == joint), key=_size, default=np.zeros(3)
+        )
+        if not reach and _size(lever) < SHORTEST:
             lever = np.array(model.inertias[joint].lever)
-        if _size(lever) > 1.001 * reach + 1e-9:
-            ends.append(robot.frame(model.names[joint], np.concatenate([lever, [0.0, 0.0, 0.0, 1.0]])))
+        if _size(lever) > max([SHORTEST, *reach]):
+            ends.append(robot.frame(name, np.concatenate([lever, [0.0, 0.0, 0.0, 1.0]])))
     return ends
 
 
-def _size(vector: Vector) -> float:
+def _size(vector: Any) -> float:
     return float(np.linalg.norm(vector))
-
-
-def _length(placement: Any) -> float:
-    return _size(np.array(placement.translation))
 
 
 def parts_of(robot: Robot) -> list[str]:
@@ -234,15 +232,14 @@ def draw_frame(
     start = np.array(oMf.translation)
     for column, colour in zip(np.asarray(oMf.rotation).T, _AXIS_COLOURS, strict=True):
         if not seen.flat:
-            arrow = axes.quiver(*start, *(length * column), color=colour, linewidth=width, arrow_length_ratio=0.3)
-            arrow.set_zorder(10)
+            axes.quiver(*start, *(length * column), color=colour, linewidth=width).set_zorder(OVER)
             continue
         (x, y), (u, v) = (seen.seen(point)[:, 0] for point in (start, length * column))
-        if np.hypot(u, v) > 0.05 * length:
+        if np.hypot(u, v) > TOWARDS * length:
             scale: dict[str, Any] = {"angles": "xy", "scale_units": "xy", "scale": 1.0, "units": "dots"}
-            axes.quiver(x, y, u, v, color=colour, width=1.4 * width, headwidth=3.5, headlength=4.0, zorder=10, **scale)
+            axes.quiver(x, y, u, v, color=colour, width=FLAT * width, zorder=OVER, **scale)
         else:  # towards the one who looks, or away
-            axes.plot([x], [y], "o", color=colour, markersize=2.2 * width, zorder=11)
+            axes.plot([x], [y], "o", color=colour, markersize=DOT * width, zorder=OVER)
 
 
 def draw_box(

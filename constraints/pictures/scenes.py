@@ -19,14 +19,8 @@ from ..models.structure.mechanism import Mechanism
 from ..robot import Frame, Robot
 from ..robot.description import Drawing
 from ..robot.model.pinocchio import Placement
-from .drawn import (
-    FILL, GROUND, SIZE, Pen, bodies, draw_ground, draw_names, draw_sliders, draw_springs, grounded, points_of_springs,
-    springs_of,
-)  # fmt: skip
+from . import drawn, robots
 from .figures import BAD, QUIET, check_place
-from .robots import (
-    StickChoice, Stroke, colours_of, draw_configuration, draw_frame, ends_of, parts_of, seats_of, sticks_of,
-)  # fmt: skip
 from .shapes import lid, wires
 from .views import Direction, Region, check_axes, show_region
 
@@ -82,11 +76,11 @@ class DrawnScene:
         self.tips = [robot.frame(tip) for tip in what.tips]
         self.frames = [robot.frame(frame) for frame in what.frames]
         self.placements: Any = what.placements
-        self.springs, self.degrees, self.colour = springs_of(what.forces), what.degrees, what.colour
+        self.springs, self.degrees, self.colour = drawn.springs_of(what.forces), what.degrees, what.colour
         self.names = what.names or self.degrees is not None
         on_bodies = [frame for pair in self.pairs for frame in pair if frame.joint]
-        self.ends = [*on_bodies, *ends_of(robot, [*on_bodies, *self.tips])]
-        self.parts, self.colours = ["", *parts_of(robot)], colours_of(robot)
+        self.ends = [*on_bodies, *robots.ends_of(robot, [*on_bodies, *self.tips])]
+        self.parts, self.colours = ["", *robots.parts_of(robot)], robots.colours_of(robot)
         self.region, self.view, self.on_users_axes = Region.around(()), Direction.of("3d"), False
 
     @property
@@ -123,12 +117,12 @@ class DrawnScene:
     def points(self, q: Vector) -> list[Vector]:
         """All that is to be seen of a configuration [m]."""
         posture = self.robot.at(q)
-        sticks = sticks_of(self.robot, [*self.tips, *self.ends])
+        sticks = robots.sticks_of(self.robot, [*self.tips, *self.ends])
         points = [end for stick in sticks for end in stick.placed(posture)]
         points += [np.array(oMi.translation) for oMi in posture.placed().oMi[1:]]
         points += [np.array(frame.placement.translation) for pair in self.pairs for frame in pair if not frame.joint]
         points += [np.array(oMf.translation) for oMf in self.arrows(q)]
-        points += points_of_springs(self.springs, q)
+        points += drawn.points_of_springs(self.springs, q)
         solids = [line for frame, shape in self.shapes for line in self._wires(frame, shape, q)]
         return points + [point for line in solids for point in line]
 
@@ -143,7 +137,7 @@ class DrawnScene:
             ax, self.region, self.view, scales, ratio=1.0 if self.on_users_axes else self.region.ratio(self.view)
         )
 
-    def draw(self, ax: Any, q: Vector, stroke: Stroke | None = None) -> bool:
+    def draw(self, ax: Any, q: Vector, stroke: robots.Stroke | None = None) -> bool:
         """Draw a configuration with all that belongs to it; whether all closures are shut.
 
         Args:
@@ -151,27 +145,27 @@ class DrawnScene:
             q: configuration (nq,).
             stroke: of the sticks; in the colour of the drawing by default.
         """
-        stroke = Stroke(self.colour) if stroke is None else stroke
+        stroke = robots.Stroke(self.colour) if stroke is None else stroke
         colour, _, alpha = stroke
         for frame, shape in self.shapes:
             self._draw_shape(ax, frame, shape, q, alpha)
         shut = self._draw_closures(ax, q, alpha, colour)
         pen = self._pen(ax, alpha)
-        own = [colour or self.colours[part] if joint else GROUND for joint, part in enumerate(self.parts)]
-        solid = bodies(self.robot, q, self.pairs, self.tips, self.region.width)
+        own = [colour or self.colours[part] if joint else drawn.GROUND for joint, part in enumerate(self.parts)]
+        solid = drawn.bodies(self.robot, q, self.pairs, self.tips, self.region.width)
         for joint, faces in solid.items():
-            pen.fill(faces, own[joint], own[joint] if len(faces) == 1 else "none", FILL * alpha, BELOW)
-        stands = grounded(self.robot, q, self.pairs, seats_of(self.robot))
-        draw_ground(pen, stands.points)
+            pen.fill(faces, own[joint], own[joint] if len(faces) == 1 else "none", drawn.FILL * alpha, BELOW)
+        stands = drawn.grounded(self.robot, q, self.pairs, robots.seats_of(self.robot))
+        drawn.draw_ground(pen, stands.points)
         outlined = [joint for joint, faces in solid.items() if len(faces) == 1]
-        sticks = StickChoice(self.ends, outlined, stands.on_pedestals)
-        draw_configuration(ax, self.robot, q, tips=self.tips, stroke=stroke, view=self.view, sticks=sticks)
-        draw_sliders(pen, self.robot, q, own)
-        draw_springs(pen, self.springs, q)
+        sticks = robots.StickChoice(self.ends, outlined, stands.on_pedestals)
+        robots.draw_configuration(ax, self.robot, q, tips=self.tips, stroke=stroke, view=self.view, sticks=sticks)
+        drawn.draw_sliders(pen, self.robot, q, own)
+        drawn.draw_springs(pen, self.springs, q)
         if self.names:
-            draw_names(pen, self.robot, q, self.degrees, self.region.middle)
+            drawn.draw_names(pen, self.robot, q, self.degrees, self.region.middle)
         for oMf in self.arrows(q):
-            draw_frame(ax, oMf, ARROW * self.region.width, ARROWS, self.view)
+            robots.draw_frame(ax, oMf, ARROW * self.region.width, ARROWS, self.view)
         return shut
 
     def key(self) -> list[Any]:
@@ -226,8 +220,8 @@ class DrawnScene:
             faces = lid(shape) @ oMs.rotation.T + oMs.translation
             self._pen(ax, alpha).fill([*faces], colour, "none", LID * alpha, BELOW)
 
-    def _pen(self, ax: Any, alpha: float) -> Pen:
-        return Pen(ax, self.view, SIZE * self.region.width, alpha)
+    def _pen(self, ax: Any, alpha: float) -> drawn.Pen:
+        return drawn.Pen(ax, self.view, drawn.SIZE * self.region.width, alpha)
 
     def _wires(self, frame: Frame, shape: Shape, q: Vector) -> list[Matrix]:
         """Lines of a shape in the world."""

@@ -61,7 +61,7 @@ def _hatched(at: Vector, along: Vector, side: Vector, half: float, count: int) -
     return [np.array([at - half * along, at + half * along]), *(np.array([a, a + stroke]) for a in starts)]
 
 
-def coil(a: Vector, b: Vector, size: float, shift: float = 0.0) -> Matrix:
+def coil(a: Vector, b: Vector, size: float, shift: float) -> Matrix:
     """A spring from a to b (2,) as a zigzag, moved aside by `shift`, all in one unit."""
     along, length = _direction(a, b)
     lead = max(0.2 * length, 0.5 * (length - COILS * PITCH * size))
@@ -70,7 +70,7 @@ def coil(a: Vector, b: Vector, size: float, shift: float = 0.0) -> Matrix:
     return a + np.outer(x, along) + np.outer(y, _across(along))
 
 
-def dashpot(a: Vector, b: Vector, size: float, shift: float = 0.0) -> list[Matrix]:
+def dashpot(a: Vector, b: Vector, size: float, shift: float) -> list[Matrix]:
     """A damper from a to b (2,): a cup and a piston, moved aside by `shift`, all in one unit."""
     along, length = _direction(a, b)
     half, middle, c, d = 0.5 * size, 0.5 * length, 0.5 * length - 0.6 * size, 0.5 * length + 0.6 * size

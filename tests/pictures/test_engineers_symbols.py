@@ -86,6 +86,30 @@ def test_names_and_values_stand_beside_joints() -> None:
         axes_of(degrees="yes")
 
 
+def test_values_have_the_unit_of_their_joint_and_names_stand_inwards() -> None:
+    """Angles of pins, with bounds or without, lengths of slides, nothing of balls; at one place below each other."""
+    model, q = pin.Model(), [0.25, math.cos(-0.3), math.sin(-0.3), 0.0, 0.0, 0.0, 1.0, 0.5, 0.0]
+    kinds = (pin.JointModelPX, pin.JointModelRUBY, pin.JointModelSpherical, pin.JointModelRY, pin.JointModelRY)
+    for i, (kind, name) in enumerate(zip(kinds, ("slide", "turn", "ball", "pin", "twin"), strict=True)):
+        model.addJoint(0, kind(), pin.SE3(np.eye(3), np.array([1.5 * min(i, 3), 0.0, 0.0])), name)
+    for degrees, turn, pinned in (
+        (True, "-17.2\N{DEGREE SIGN}", "28.6\N{DEGREE SIGN}"),
+        (False, "-0.3 rad", "0.5 rad"),
+    ):
+        axes = Robot(model).plot(q, view="xz", drawing=Drawing(degrees=degrees)).axes[0]
+        zero = "0.0\N{DEGREE SIGN}" if degrees else "0 rad"
+        names = {text.get_text(): text for text in axes.texts}
+        assert set(names) == {"slide 0.25 m", f"turn {turn}", "ball", f"pin {pinned}\ntwin {zero}"}
+        for text, x in zip(names.values(), (0.25, 1.5, 3.0, 4.5), strict=True):
+            inwards = 1.0 if x < np.mean(axes.get_xlim()) else -1.0
+            assert 0.0 < inwards * (text.get_position()[0] - x) < 0.3
+            assert text.get_ha() == ("left" if inwards > 0.0 else "right")
+    drawn = [Robot(model).plot(q, view=view).axes[0].collections for view in ("xz", "yz")]
+    blocks = [[each for each in there if each.get_facecolor()[0].min() == 1.0] for there in drawn]
+    assert [len(there) for there in blocks] == [1, 0]  # a slide towards the one who looks is none
+    assert_allclose(np.mean(blocks[0][0].get_paths()[0].vertices[:-1], axis=0), [0.25, 0.0], atol=1e-12)
+
+
 def springs(**numbers: float) -> list[np.ndarray]:
     """Lines of a spring from the end of the coupler to a point of the world."""
     anchor = [0.3, 0.8, 0.0, 0.0, 0.0, 0.0, 1.0]
@@ -147,7 +171,7 @@ def test_a_guide_is_below_what_slides_or_left_of_it(along: tuple[float, float]) 
 
 def test_symbols_have_the_sizes_they_say() -> None:
     """Closed forms: a zigzag, and a cup with its piston, end where they must and are as wide as said; so is a cube."""
-    line = symbols.coil(np.zeros(2), np.array([3.0, 4.0]), 0.2)
+    line = symbols.coil(np.zeros(2), np.array([3.0, 4.0]), 0.2, 0.0)
     assert_allclose([line[0], line[-1]], [[0.0, 0.0], [3.0, 4.0]], atol=1e-12)
     assert_allclose(np.abs(line @ np.array([-0.8, 0.6])).max(), 0.11, atol=1e-12)
     axes = np.array([[0.6, -0.8], [0.8, 0.6]])  # along and across

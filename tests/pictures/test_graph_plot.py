@@ -15,6 +15,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
 from matplotlib.text import Text
 from mpl_toolkits.mplot3d.art3d import Poly3DCollection
+from numpy.testing import assert_allclose
 from PIL import Image
 from scenes import factory, recorded_graph
 
@@ -27,7 +28,7 @@ from constraints.pictures.figures import new_figure
 from constraints.pictures.graphs.graph import GREY
 from constraints.pictures.graphs.graph_layout import INNER, LINE, NEXT, Picture, picture_of
 from constraints.pictures.graphs.layered import ABOVE
-from constraints.pictures.shapes import wires
+from constraints.pictures.shapes import lid, wires
 
 CASES = {
     "smallest": ({}, True),
@@ -323,7 +324,11 @@ def test_wires_lie_on_the_surface(kind: str, size: tuple[float, ...]) -> None:
     coal = pytest.importorskip("coal")
     shape = Shape("s", kind, size)
     points = np.concatenate(wires(shape))
-    if kind == "Box":  # four edges along each axis
+    if kind == "Box":  # four edges along each axis; the lid is the upper third
+        assert_allclose(lid(shape).min(axis=(0, 1)), [-0.5, -1.0, 2.0 / 3.0])
+        assert_allclose(lid(shape).max(axis=(0, 1)), [0.5, 1.0, 2.0])
+        assert_allclose(sorted(lid(shape)[:, :, 2].mean(axis=1)), [4.0 / 3.0] * 4 + [2.0])
+        assert len({tuple(sorted(map(tuple, face))) for face in lid(shape).tolist()}) == 5
         ends = np.concatenate([np.stack([line[:-1], line[1:]], axis=1) for line in wires(shape)])
         edges = np.abs(ends[:, 1] - ends[:, 0])
         assert ((edges > 0.0).sum(axis=1) == 1).all()

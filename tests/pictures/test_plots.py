@@ -52,7 +52,10 @@ def test_trace_shows_every_iterate_and_marks_restarts(projector: Projector, rest
     drawn = [line for line in axes.lines if line.get_marker() == "o"]
     heights = np.concatenate([np.asarray(line.get_ydata(), dtype=float) for line in drawn])
     np.testing.assert_allclose(heights, [step.residual for step in result.trace])
+    np.testing.assert_array_equal(np.concatenate([line.get_xdata() for line in drawn]), range(len(result.trace)))
+    assert len({line.get_color() for line in drawn}) == (2 if restarts else 1)
     marks = [line for line in axes.lines if line.get_linestyle() == ":"]
+    assert axes.get_legend() is None or [text.get_text() for text in axes.get_legend().get_texts()] == ["restart"]
     assert len(marks) == restarts == len(drawn) - 1
     assert axes.get_yscale() == "log"
     assert result.status.name.lower() in axes.get_title(loc="left")

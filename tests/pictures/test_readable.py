@@ -27,6 +27,7 @@ ARM = sample_arm()
 HOME = ARM.reference("home")
 BENT = 0.4 * (np.arange(ARM.nq) == 3)
 LINKAGE = mechanisms.four_bar()
+LONG = "a title that says much more than there is room for above one picture of a robot"
 CLOSED = LINKAGE.posture("closed")
 DELTA = mechanisms.delta_robot()
 
@@ -62,7 +63,7 @@ FIGURES: dict[str, Callable[[], Any]] = {
     "system": lambda: cell().plot(),
     "flat system": lambda: cell().plot(view="xz"),
     "names": lambda: LINKAGE.plot(CLOSED, drawing=Drawing(names=True)),
-    "groups": lambda: plot_configurations(ARM, dict.fromkeys(["a title of many words that has lines", *"01234"], HOME)),
+    "groups": lambda: plot_configurations(ARM, dict.fromkeys([LONG, f"{LONG}, again", *"01234"], HOME)),
     "assembly": lambda: plot_assembly(DELTA, DELTA.posture("closed"), DELTA.posture("closed")),
     "iterates": lambda: assemble_position(LINKAGE.constraint_set(), CLOSED + 0.05).plot_iterates(),
     "modes": lambda: modes().plot(),

@@ -97,6 +97,26 @@ def test_a_view_is_where_the_camera_stands(
     assert [2 * (x * z + w * y), 2 * (y * z - w * x), 1 - 2 * (x * x + y * y)] == pytest.approx([-c for c in look])
 
 
+@pytest.mark.parametrize(("count", "rows", "columns"), [(1, 1, 1), (4, 1, 4), (5, 2, 3)])
+def test_photographs_are_side_by_side_dot_by_dot(
+    count: int, rows: int, columns: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each under its title, none over another one, as large as it was taken."""
+    taken = [np.full((60, 80, 3), 10 * i, dtype=np.uint8) for i in range(count)]
+    monkeypatch.setattr(rendered, "photographs", lambda *_: taken)
+    figure = render(ARM, {f"pose {i}": HOME for i in range(count)}, count=count)
+    assert (figure.get_size_inches() * rendered.DOTS).round().tolist() == [80 * columns, (60 + 34) * rows]
+    shown = [axes for axes in figure.axes if axes.images]
+    for i, axes in enumerate(shown):
+        assert (np.array(axes.images[0].get_array()) == taken[i]).all()
+        assert axes.get_title() == f"pose {i}"
+        row, column = divmod(i, columns)
+        left, bottom, wide, high = axes.get_position().bounds * np.tile(figure.get_size_inches() * rendered.DOTS, 2)
+        assert (left, wide, high) == pytest.approx((80 * column, 80, 60))
+        assert bottom == pytest.approx(94 * (rows - row - 1))
+    assert (len(shown), any(axes.axison for axes in figure.axes)) == (count, False)
+
+
 # With something that stands in for a browser: what it is asked, and what is made of its pictures.
 
 

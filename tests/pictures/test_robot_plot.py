@@ -16,7 +16,7 @@ from constraints import Base, Robot
 from constraints.errors import UnknownFrameError, UnknownNameError, WrongObjectError
 from constraints.manipulation import Shape
 from constraints.models import Mechanism, mechanisms, sample_arm, sample_humanoid
-from constraints.pictures import Drawing, plot_assembly, plot_configurations
+from constraints.pictures import Drawing
 from constraints.pictures.configurations import plot_robot
 from constraints.pictures.drawn import GROUND as DARK
 from constraints.pictures.figures import BAD, PALETTE, new_figure
@@ -161,19 +161,6 @@ def test_a_metre_is_a_metre_in_all_directions() -> None:
     axes = sample_humanoid().plot().axes[0]
     sides = [np.ptp(getattr(axes, f"get_{name}lim")()) for name in "xyz"]
     assert_allclose(axes._box_aspect / np.array(sides), axes._box_aspect[0] / sides[0], rtol=1e-9)
-
-
-def test_the_box_in_space_is_inside_of_the_picture_and_fills_it() -> None:
-    for robot, view in ((ARM, None), (sample_humanoid(), None), (ARM, (60.0, 20.0))):
-        figure = robot.plot(robot.neutral, view=view)
-        axes = figure.axes[0]
-        corners = np.array([[x, y, z, 1.0] for x in axes.get_xlim() for y in axes.get_ylim() for z in axes.get_zlim()])
-        seen = corners @ axes.get_proj().T
-        pixels = axes.transData.transform(seen[:, :2] / seen[:, 3:])
-        width, height = figure.get_size_inches() * figure.dpi
-        assert (pixels > 0.0).all()
-        assert (pixels < [width, height]).all()
-        assert max(np.ptp(pixels[:, 0]) / width, np.ptp(pixels[:, 1]) / height) > 0.7
 
 
 def test_regions_around_nothing_and_around_a_point() -> None:
@@ -326,32 +313,6 @@ def test_axes_of_a_user_show_both_robots(linkage: Mechanism) -> None:
         linkage.plot(ax=axes)
     with pytest.raises(WrongObjectError, match="axes"):
         ARM.plot(HOME, ax=3)
-
-
-def test_titles_do_not_run_into_each_other(tmp_path: Path) -> None:
-    """Long titles are broken into lines, inside of their picture; so are the words below an assembly."""
-    long = "a title that says much more than there is room for above one picture of a robot"
-    figure = plot_configurations(ARM, {long: HOME, long + ", again": HOME, "short": HOME})
-    figure.savefig(tmp_path / "t.png")
-    boxes = [text.get_window_extent() for text in figure.texts]
-    width = figure.get_size_inches()[0] * figure.dpi
-    for i, box in enumerate(boxes):
-        assert box.x0 >= 0.0
-        assert box.x1 <= width
-        assert not any(box.overlaps(other) for other in boxes[:i])
-
-
-def test_words_of_an_assembly_do_not_overlap() -> None:
-    platform = mechanisms.delta_robot()
-    q = platform.posture("closed")
-    figure = plot_assembly(platform, q, q)
-    figure.canvas.draw()
-    boxes = [text.get_window_extent() for text in figure.texts]
-    height = figure.get_size_inches()[1] * figure.dpi
-    for i, box in enumerate(boxes):
-        assert box.y0 >= 0.0
-        assert box.y1 <= height
-        assert not any(box.overlaps(other) for other in boxes[:i])
 
 
 def test_only_what_can_be_drawn_is_drawn() -> None:

@@ -8,9 +8,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from constraints import errors
+from constraints import errors, rigid_transform
+from constraints.dynamics import PointSpring, simulate
 from constraints.models import Mechanism, mechanisms
-from constraints.reduced import Sweep, SweepOptions
+from constraints.pictures import plot_assembly
+from constraints.pictures.figures import BAD, GOOD
+from constraints.pictures.modes import COLOURS
+from constraints.reduced import Sweep, SweepOptions, equilibrium
 
 pytest.importorskip("matplotlib").use("agg")
 
@@ -53,3 +57,94 @@ def test_it_is_drawn(tmp_path: Any) -> None:
     nothing = linkage.sweep(closed(linkage), "rocker", [3.0])
     with pytest.raises(errors.OptionError, match="reached no value"):
         nothing.plot()
+
+
+# Arrays drawn are the arrays given.
+
+
+def labelled(axes: Any) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+    return {line.get_label(): line.get_data() for line in axes.lines if not line.get_label().startswith("_")}
+
+
+def pulled(**numbers: float) -> Any:
+    """Modes of a four-bar at rest on a spring."""
+    linkage = mechanisms.four_bar()
+    spring = PointSpring(linkage.robot, "crank_end", rigid_transform([0.2, 0.55, 0.0]), 120.0, length=0.2, **numbers)
+    rest = equilibrium(linkage.minimal_coordinates(closed(linkage)), closed(linkage), external=[spring]).or_raise()
+    return rest, spring
+
+
+def test_curves_of_a_motion_are_its_series() -> None:
+    """At most eight of a quantity, those that change most; a column by its name; time is below all."""
+    spring = pulled()[1]
+    linkage = mechanisms.four_bar()
+    record = simulate(linkage.constraint_set(), closed(linkage), np.zeros(3), 0.1, 0.002, forces=[spring])
+    series, wanted = record.series(), ["q", "v", "a", "multiplier", "force", "power", "energy", "position drift"]
+    figure = record.plot(what=wanted)
+    for axes, name in zip(figure.axes, wanted, strict=True):
+        prefix = (
+            f"{name} of " if name in ("force", "power") else "" if name in ("energy", "position drift") else f"{name} "
+        )
+        there = [key for key in series if key.startswith(prefix) and prefix]
+        lines = labelled(axes)
+        assert len(lines) == min(len(there), 8) or not prefix
+        for label, (x, y) in lines.items():
+            np.testing.assert_array_equal(x, record.times)
+            np.testing.assert_array_equal(y, series[prefix + label])
+    assert [axes.get_xlabel() for axes in figure.axes] == [""] * 7 + ["time [s]"]
+    with pytest.raises(errors.UnknownNameError, match="position drift"):
+        record.plot(what="position drifts")
+
+
+def test_curves_of_a_sweep_are_its_configurations() -> None:
+    """Lengths as they are, angles up to whole turns, without a jump; all over the values of the driver."""
+    for mechanism, driver in ((mechanisms.slider_crank(), "crank"), (mechanisms.four_bar(), "crank")):
+        found = mechanism.sweep(closed(mechanism), driver, np.linspace(0.7, 7.0, 40))
+        *coordinates, _ = found.plot().axes
+        for axes in coordinates:
+            for label, (x, y) in labelled(axes).items():
+                joint, _, entry = label.partition("[")
+                drawn = found.qs[:, mechanism.robot.slice_of(joint)][:, int(entry[:-1] or 0) if entry else 0]
+                np.testing.assert_allclose(x, found.values)
+                np.testing.assert_allclose(np.exp(1j * y), np.exp(1j * drawn), atol=1e-9)
+                in_metres = axes.get_ylabel() == "dependent [m]"
+                assert np.allclose(y, drawn) if in_metres else np.abs(np.diff(y)).max() < np.pi
+        assert found.plot().axes[-1].get_xlabel() == "crank [rad]"
+
+
+@pytest.mark.parametrize("damping", [0.0, 3.0, 4000.0])
+def test_the_spectrum_shows_the_eigenvalues(damping: float) -> None:
+    """Each once, round where it swings, square where not, in the colour of its class, inside of the axes."""
+    modes = pulled(damping=damping)[0].modes()
+    (axes,) = (axes for axes in modes.plot().axes if axes.get_xlabel() == "Re s [1/s]")
+    dots = [line for line in axes.lines if line.get_marker() in ("o", "s")]
+    assert [complex(*map(float, np.ravel(dot.get_data()))) for dot in dots] == pytest.approx(
+        [m.eigenvalue for m in modes]
+    )
+    for dot, mode in zip(dots, modes, strict=True):
+        assert dot.get_marker() == ("o" if mode.eigenvalue.imag else "s")
+        assert dot.get_color() == COLOURS[mode.kind.value.partition(",")[0]]
+        (x,), (y,) = dot.get_data()
+        assert axes.get_xlim()[0] < x < axes.get_xlim()[1]
+        assert axes.get_ylim()[0] < y < axes.get_ylim()[1]
+        assert axes.get_ylim()[0] > -0.2 * axes.get_ylim()[1]
+    assert -axes.get_xlim()[0] == axes.get_xlim()[1]
+
+
+def test_an_assembly_says_how_far_its_closures_are_open() -> None:
+    """Six of them, the worst first, and how many more; before in the colour of what is open."""
+    for mechanism, count in (
+        (mechanisms.four_bar(), 1),
+        (mechanisms.delta_robot(), 6),
+        (mechanisms.stewart_platform(), 6),
+    ):
+        q = closed(mechanism)
+        figure = plot_assembly(mechanism, mechanism.robot.space.integrate(q, np.full(mechanism.robot.nv, 0.01)), q)
+        titles = [axes.title for axes in figure.axes]
+        assert [title.get_color() for title in titles] == [BAD, GOOD]
+        said = [text.get_text().splitlines() for text in figure.texts if ": " in text.get_text()]
+        for title, lines in zip(titles, said, strict=True):
+            numbers = [float(line.rpartition(": ")[2]) for line in lines if not line.startswith("and ")]
+            assert numbers == sorted(numbers, reverse=True)
+            assert len(numbers) == count
+            assert float(title.get_text().split()[-1]) == pytest.approx(numbers[0], rel=0.06)

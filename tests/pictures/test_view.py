@@ -23,10 +23,11 @@ from constraints.loops import assemble_position
 from constraints.manipulation import Shape, interpolate, read_scene
 from constraints.models import mechanisms, sample_arm
 from constraints.models.files.visuals import visuals_of
+from constraints.models.structure.visual_shapes import Solid
 from constraints.pictures import Drawing, PageOptions, show
 from constraints.pictures.browser.film import Film
 from constraints.pictures.browser.films import film_of
-from constraints.pictures.browser.meshes import between
+from constraints.pictures.browser.meshes import Meshes, between
 from constraints.pictures.browser.view import View
 from constraints.reduced import equilibrium
 from constraints.robot import Part
@@ -165,6 +166,53 @@ def test_shapes_and_frames_are_drawn() -> None:
         assert_allclose(pose_of(view, tool).homogeneous, placed.homogeneous, atol=1e-6)
 
 
+@pytest.mark.parametrize(
+    ("thing", "look"), [(sample_arm(), (0.62, -1.0, 0.42)), (mechanisms.four_bar(), (0.0, -0.05, 1.0))]
+)
+def test_a_page_looks_at_all_of_it_from_its_front(thing: Any, look: tuple[float, ...]) -> None:
+    """Every joint has a ball; the camera is no further away than it must; names stand above, the floor is wide."""
+    with show(thing, page=PageOptions(port=0)) as view:
+        region, server, floor = view.stage.region, view._server, nodes(view)["/world/floor"]  # pyright: ignore[reportPrivateUsage]
+        camera = server.initial_camera
+        away = np.array(camera.position) - region.middle
+        assert_allclose(camera.look_at, region.middle)
+        assert_allclose(away / np.linalg.norm(away), np.array(look) / np.linalg.norm(look), atol=1e-6)
+        assert 1.0 < np.linalg.norm(away) * np.tan(0.5 * camera.fov) / region.reach < 1.5
+        assert 0.0 < camera.near < 0.1 * np.linalg.norm(away) < 10.0 * np.linalg.norm(away) < camera.far
+        above = np.array(view.stage.label.position) - region.middle
+        assert region.reach < above.max() < 1.2 * region.reach
+        assert above[1 if look[2] > 0.9 else 2] == above.max()
+        assert (floor.section_size, floor.cell_size) == (region.grid, 0.5 * region.grid)
+        assert 2.0 * region.width < floor.width == floor.height
+        assert not view.stage.label.visible
+        found = {name: node.vertices for name, node in nodes(view).items() if "/ball " in name}
+        balls = np.array([pose_of(view, name).translation for name in found])
+        assert all(0.5 < np.ptp(ball, axis=0).max() / view.stage.thickness / 2.0 < 1.0 for ball in found.values())
+        for oMi in list(view.robot.at(view.q).placed().oMi)[1:]:
+            assert np.linalg.norm(balls - np.array(oMi.translation), axis=1).min() < 1e-6
+        view.play()
+        assert not view._playing.is_set()  # there is one configuration
+
+
+@pytest.mark.parametrize(
+    ("kind", "size", "half"),
+    [("box", (1.0, 2.0, 4.0), (0.5, 1.0, 2.0)), ("sphere", (1.5,), (1.5,) * 3),
+     ("cylinder", (0.5, 3.0), (0.5, 0.5, 1.5)), ("capsule", (0.5, 3.0), (0.5, 0.5, 2.0)),
+     ("ellipsoid", (1.0, 2.0, 3.0), (1.0, 2.0, 3.0))],
+)  # fmt: skip
+def test_solids_are_as_large_as_they_say(kind: str, size: tuple[float, ...], half: tuple[float, ...]) -> None:
+    """Around their middle; what is round is shaded so; a colour has 255 steps, and what is clear has an opacity."""
+    made = list[Any]()
+    scene = SimpleNamespace(add_mesh_simple=lambda *_, **style: made.append(style))
+    seat = pin.SE3(pin.utils.rotate("z", np.pi / 2), np.array([1.0, 2.0, 3.0]))
+    for alpha in (1.0, 0.4):
+        corners = Meshes().add(scene, "it", seat, Solid(kind, size), (1.0, 0.5, 0.0, alpha))
+        assert_allclose(np.ptp(corners, axis=0), 2.0 * np.array([half[1], half[0], half[2]]), rtol=0.02)
+        assert_allclose(corners.mean(axis=0), seat.translation, atol=1e-6)
+    assert [(each["color"], each["opacity"]) for each in made] == [((255, 128, 0), None), ((255, 128, 0), 0.4)]
+    assert made[0]["flat_shading"] == (kind in ("box", "cylinder"))
+
+
 def test_sticks_of_parts_have_colours_of_their_own() -> None:
     arm = sample_arm()
     system = Robot.system([Part("a", arm), Part("b", arm)])
@@ -249,6 +297,8 @@ def test_results_bring_their_configurations() -> None:
     batch = projector.project_batch(np.array([robot.reference("home")] * 3))
     assert film_of(batch).labels == tuple(f"row {i}: CONVERGED" for i in range(3))
     assert film_of(batch, most=2).labels == ("row 0: CONVERGED", "row 2: CONVERGED")
+    with pytest.raises(WrongObjectError, match="batch to show"):
+        film_of(projector.project_batch(np.zeros((0, robot.nq))))
 
 
 @pytest.mark.parametrize("bottom", [0.04, -0.3])
@@ -312,6 +362,7 @@ def test_the_button_and_the_slider_of_a_page(capsys: pytest.CaptureFixture[str])
     made: Any = show(robot, Q, page=PageOptions(port=0))
     with made as view:
         assert [node.label for node in (view._slider, view._button)] == ["configuration", "Play"]
+        assert (view._slider.min, view._slider.max, view._slider.step) == (0, 2, 1)
         for label, playing in (("Pause", True), ("Play", False)):
             view._pressed(None)
             assert (view._button.label, view._playing.is_set()) == (label, playing)
@@ -366,6 +417,7 @@ def test_a_port_is_free_after_the_page_is_closed() -> None:
         show(mechanisms.four_bar(), page=PageOptions(port=0)) as second,
     ):
         assert first.port != second.port
+        assert min(first.port, second.port) > 10_000  # not the first one that is free from 8080 on
         assert first.url == f"http://127.0.0.1:{first.port}"
         port = first.port
         with pytest.raises(OptionError, match=f"{port} is taken"):

@@ -72,6 +72,8 @@ def test_a_connection_is_shown_with_the_trees_of_its_search() -> None:
         points = {name: node.points for name, node in nodes(view).items() if name.startswith("/trees/")}
         assert [name.split()[0] for name in points] == ["/trees/start", "/trees/goal"]
         start, goal = points.values()
+        sizes = [node.point_size for name, node in nodes(view).items() if name.startswith("/trees/")]
+        assert all(0.1 * view.stage.thickness < size < view.stage.thickness for size in sizes)
         assert_allclose(start, places("tool", trees.from_start), atol=2e-3)  # sent as float16
         assert_allclose(goal, places("tool", trees.from_goal), atol=2e-3)
         assert view.missing == ()

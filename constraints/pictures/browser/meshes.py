@@ -124,9 +124,9 @@ class Meshes:
         if solid.kind == "box":
             made = make.box(extents=size)
         elif solid.kind == "cylinder":
-            made = make.cylinder(radius=size[0], height=size[1], sections=ROUND)
+            made = make.cylinder(*size, sections=ROUND)
         elif solid.kind == "capsule":
-            made = make.capsule(radius=size[0], height=size[1], count=(ROUND, ROUND))
+            made = make.capsule(height=size[1], radius=size[0], count=(ROUND, ROUND))
             made.apply_translation(-made.bounds.mean(axis=0))
         else:
             made = make.icosphere(subdivisions=FINE)

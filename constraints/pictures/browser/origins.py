@@ -92,14 +92,14 @@ def checked_origins(origins: tuple[str, ...]) -> Generator[None]:
         RuntimeError: viser has started no server in this way; then the view is not to be used.
     """
     server: Any = importlib.import_module("websockets.asyncio.server")
-    used = list[bool]()
+    used = list[Any]()
     with _PATCHING:
         serve = server.serve
 
         def guarded(handler: Any, *arguments: Any, **options: Any) -> Any:
             if str(getattr(handler, "__module__", "")).partition(".")[0] != "viser":
                 return serve(handler, *arguments, **options)
-            used.append(True)
+            used.append(handler)
             options["process_request"] = _refusing(options.get("process_request"), origins)
             return serve(handler, *arguments, **options)
 

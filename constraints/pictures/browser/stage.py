@@ -43,9 +43,9 @@ NODE = 0.25
 """Size of a node of a tree, as a part of the radius of a stick."""
 SAMPLED = 25
 """Configurations from which the camera finds its place."""
-LOOK = np.array([0.62, -1.0, 0.42])
+LOOK = (0.62, -1.0, 0.42)
 """Direction from what is shown to the camera."""
-FRONTS = (np.array([1.0, 0.0, 0.12]), np.array([0.0, -1.0, 0.12]), np.array([0.0, -0.05, 1.0]))
+FRONTS = ((1.0, 0.0, 0.12), (0.0, -1.0, 0.12), (0.0, -0.05, 1.0))
 """The same of what is flat, across x, y and z."""
 FLAT, FLAT_MECHANISM = 1e-6, 0.15
 """What is thinner than this part of its width is seen from its front; a mechanism has links in layers."""
@@ -300,7 +300,7 @@ class Stage:
         size = np.ptp(self._points(self._film.configurations[0]), axis=0)
         part = FLAT_MECHANISM if self._film.closures else FLAT
         thin = np.flatnonzero(size < part * size.max())
-        look = FRONTS[int(thin[0])] if len(thin) == 1 else LOOK
+        look = np.array(FRONTS[int(thin[0])] if len(thin) == 1 else LOOK)
         return look / np.linalg.norm(look)
 
     def pose(self, q: Vector, label: str = "") -> None:
