@@ -89,10 +89,10 @@ def pivots_of(robot: Robot, q: Vector, pairs: Pairs, tips: Iterable[Frame]) -> d
     """Pivots (3,) of each body, by joint: its own, those of the joints it carries, of closures, and tips."""
     posture, model = robot.at(q), robot.model
     origins = [np.array(oMi.translation) for oMi in posture.placed().oMi]
-    found: dict[int, list[Vector]] = {joint: [origins[joint]] for joint in range(1, model.njoints)}
-    for joint in range(1, model.njoints):
-        if int(model.parents[joint]) and model.joints[joint].nv <= 3:
-            found[int(model.parents[joint])].append(origins[joint])
+    found = {joint: [origin] for joint, origin in enumerate(origins) if joint}
+    for joint, parent in enumerate(map(int, model.parents)):
+        if parent and model.joints[joint].nv < 4:
+            found[parent].append(origins[joint])
     for frame in [*(frame for pair in pairs for frame in pair), *tips]:
         if frame.joint:
             found[frame.joint].append(np.array(posture.placement(frame).translation))

@@ -37,8 +37,14 @@ LISTED = 12
 """Lines of the table."""
 WIDE = 30.0
 """Real parts that are so many times larger than imaginary ones are shown on a logarithmic scale."""
-SMALL = 0.165
-"""Height of a line of the table [inch]."""
+SMALL, TABLE, BELOW = 0.165, 8.5, 0.6
+"""Height of a line of the table [inch], its letters [points], and room around it [inch]."""
+LEFT, TOP, ACROSS, HIGH, BESIDE = 0.9, 0.2, 2.5, 1.6, 3.8
+"""The spectrum: from the left and from above, its width and height, and where the table begins beside it [inch]."""
+SIDE, WIDTH = 3.0, 10.4
+"""Of a shape, and least width of all [inch]."""
+STRONG, WEAK = 2.2, 1.6
+"""Widths of sticks that are ahead, and of others [points]."""
 
 
 def plot_modes(
@@ -56,16 +62,16 @@ def plot_modes(
     moved = [_swing(scene, mode, 2) for mode in shown]
     scene.look([shown[0].state.q, *(q for swing in moved for q in swing)], view)
     table = _table(modes)
-    top = max(2.45, 0.6 + SMALL * len(table))
+    top = BELOW + max(LEFT + HIGH - BELOW, SMALL * len(table))
     titles = [f"{i}: {_words(mode)}" for i, mode in zip(numbers, shown, strict=True)]
-    figure, pictures, _ = panels(scene, titles, path is None, PanelLayout(side=3.0, above=top, least=10.4))
+    figure, pictures, _ = panels(scene, titles, path is None, PanelLayout(side=SIDE, above=top, least=WIDTH))
     width, height = figure.get_size_inches()
-    _spectrum(figure.add_axes((0.9 / width, 1.0 - 1.8 / height, 2.5 / width, 1.6 / height)), modes)
-    figure.text(3.8 / width, 1.0 - 0.2 / height, "\n".join(table), family="monospace", fontsize=8.5, va="top")
+    _spectrum(figure.add_axes((LEFT / width, 1.0 - (TOP + HIGH) / height, ACROSS / width, HIGH / height)), modes)
+    figure.text(BESIDE / width, 1.0 - TOP / height, "\n".join(table), family="monospace", fontsize=TABLE, va="top")
     for axes, mode, (ahead, behind) in zip(pictures, shown, moved, strict=True):
         scene.show(axes)
         for q, colour in ((behind, BEHIND), (mode.state.q, STILL), (ahead, AHEAD)):
-            scene.draw(axes, q, Stroke(colour, 2.2 if colour == AHEAD else 1.6))
+            scene.draw(axes, q, Stroke(colour, STRONG if colour == AHEAD else WEAK))
     return save_figure(figure, path)
 
 
@@ -86,8 +92,8 @@ def animate_mode(
     def draw(i: int) -> None:
         axes.clear()
         scene.show(axes)
-        scene.draw(axes, mode.state.q, Stroke(STILL, 1.6))
-        scene.draw(axes, swing[i], Stroke(AHEAD, 2.2))
+        scene.draw(axes, mode.state.q, Stroke(STILL, WEAK))
+        scene.draw(axes, swing[i], Stroke(AHEAD, STRONG))
 
     return film(figure, draw, count, path, count / SWING)
 

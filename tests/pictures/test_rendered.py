@@ -45,7 +45,7 @@ def test_the_camera_sees_all_points_and_no_more_than_it_must(look: list[float]) 
     edge = math.tan(0.5 * FIELD)
     across = np.abs(seen[:, 0] / seen[:, 2]).max() / (edge * shot.width / shot.height)
     down = np.abs(seen[:, 1] / seen[:, 2]).max() / edge
-    assert 0.85 < max(across, down) < 1.0
+    assert max(across, down) == pytest.approx(1.0 / camera.ROOM, rel=3e-3)  # a width of whole pixels
 
 
 @pytest.mark.parametrize("thing", [ARM, mechanisms.four_bar()], ids=["arm", "mechanism"])

@@ -34,8 +34,6 @@ ROOM = 1.08
 """How much further away the camera is than where all just fits."""
 TALLEST = 1.5
 """Largest height of a picture, as a part of its width; the least one is its inverse."""
-PASSES = 6
-"""Corrections of where the camera stands."""
 BARS = 200
 """Height of a window above that of the picture [pixels]."""
 SMALL, PAUSE = 120, 0.15
@@ -77,15 +75,15 @@ class Shot(NamedTuple):
         right = np.cross(upright(look), look)
         right /= np.linalg.norm(right)
         axes = np.array([right, np.cross(-look, right), -look])  # rows: right, down, forward
-        position = points.mean(axis=0) + 4.0 * max(float(np.ptp(points, axis=0).max()), 1e-3) * look
-        ratio = 1.0
-        for _ in range(PASSES):  # what is near looks larger
-            x, y, z = axes @ (points - position).T
-            low, high = np.array([(x / z).min(), (y / z).min()]), np.array([(x / z).max(), (y / z).max()])
-            half, middle, depth = 0.5 * (high - low), 0.5 * (high + low), float(z.mean())
-            ratio = min(max(float(half[1] / max(half[0], 1e-9)), 1.0 / TALLEST), TALLEST)
-            fits = ROOM * max(float(half[1]), float(half[0]) * ratio) / math.tan(0.5 * FIELD)
-            position = position + axes[:2].T @ (middle * depth) + depth * (1.0 - fits) * axes[2]
+        x, y, z = axes @ points.T
+        ratio = float(np.clip(np.ptp(y) / np.ptp(x), 1.0 / TALLEST, TALLEST))
+        slope = math.tan(0.5 * FIELD) / ROOM
+        seen: list[tuple[float, float]] = []
+        for u, t in ((x, slope / ratio), (y, slope)):  # all |u - middle| <= t (z + away)
+            high, low = float((u - t * z).max()), float((u + t * z).min())
+            seen.append((0.5 * (high + low), 0.5 * (high - low) / t))
+        (right, near), (down, far) = seen
+        position = np.array([right, down, -max(near, far)]) @ axes
         quaternion = quaternion_of(axes.T)
         return Shot(position, np.array([quaternion[3], *quaternion[:3]]), width, round(width * ratio))
 

@@ -27,6 +27,9 @@ from .joint_sliders import JointSliders
 from .serving import PageOptions, quiet, served
 from .stage import Stage
 
+PAUSE = 0.5
+"""How long the last configuration is shown, and how often it is looked whether the page is closed [s]."""
+
 
 def show(
     what: object,
@@ -283,7 +286,7 @@ class View:
 
     def _pause(self, i: int) -> float:
         """How long it takes to come to a configuration from the one before [s]."""
-        return max(float(self.film.times[i] - self.film.times[i - 1]), 0.0) if i else 0.5
+        return max(float(self.film.times[i] - self.film.times[i - 1]), 0.0) if i else PAUSE
 
     # What is kept.
 
@@ -297,7 +300,7 @@ class View:
                 recording.insert_sleep(self._pause(i))
                 self._pose(i)
             if len(self.film) > 1:
-                recording.insert_sleep(0.5)
+                recording.insert_sleep(PAUSE)
             page = str(recording.as_html())
             self._pose(before[0])
             self._stage.pose(before[1], self.film.label(before[0]))
@@ -321,7 +324,7 @@ class View:
         """Print where the page is, and wait until it is closed: by Ctrl-C, or from elsewhere."""
         print(self, flush=True)
         try:
-            while not self._closed.wait(0.5):
+            while not self._closed.wait(PAUSE):
                 pass
         except KeyboardInterrupt:
             self.close()
