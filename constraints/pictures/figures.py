@@ -22,6 +22,8 @@ GOOD, BAD = "#007a5a", "#d55e00"
 QUIET, TEXT = "#606060", "#303030"
 """Of small print, and of text."""
 
+WIDE, HIGH, DOTS = 7.0, 2.4, 100
+"""Width of a figure of curves, height of each of its panels [inch]; pixels an inch in files."""
 LETTER = 0.0085
 """Mean width of a letter, as a part of its size in points [inch]."""
 
@@ -93,19 +95,32 @@ def bare_axes(ax: Any, across: tuple[float, float], up: tuple[float, float], sho
     return ax
 
 
+def stacked(count: int, shown: bool) -> tuple[Any, list[Any]]:
+    """A figure with axes for curves, one below another, over one abscissa.
+
+    Args:
+        count: how many.
+        shown: as of `new_figure`.
+    """
+    figure = new_figure(WIDE, HIGH * count, shown=shown)
+    axes = figure.subplots(count, 1, sharex=True, squeeze=False).ravel().tolist()
+    for each in axes:
+        tidy(each)
+    return figure, axes
+
+
 def tidy(axes: Any) -> None:
     """Give axes of curves a pale grid, and no frame above and on the right."""
     axes.grid(True, color="#e4e4e4")
     axes.spines[["top", "right"]].set_visible(False)
 
 
-def save_figure(figure: Any, path: str | os.PathLike[str] | None, dpi: int = 100) -> Any:
+def save_figure(figure: Any, path: str | os.PathLike[str] | None) -> Any:
     """Write a figure to a file, whose ending says the format; PNG where it has none. Gives the figure back.
 
     Args:
         figure: a matplotlib figure.
         path: the file; nothing is written if None.
-        dpi: pixels an inch.
 
     Raises:
         FileError: the file cannot be written, with the reason.
@@ -114,7 +129,7 @@ def save_figure(figure: Any, path: str | os.PathLike[str] | None, dpi: int = 100
         return figure
     picture = io.BytesIO()
     try:
-        figure.savefig(picture, format=as_path(path).suffix[1:].lower() or "png", dpi=dpi)
+        figure.savefig(picture, format=as_path(path).suffix[1:].lower() or "png", dpi=DOTS)
     except (OSError, ValueError) as error:  # an ending that is no format, or one that needs another program
         raise FileError(os.fspath(path), str(error)) from None
     write_file(path, picture.getvalue())

@@ -14,7 +14,7 @@ from liegroups.arrays import Vector
 from ..dynamics.motions import MotionRecord
 from ..dynamics.motions.series import energies_of, series_of
 from ..errors import UnknownNameError
-from .figures import BAD, PALETTE, QUIET, new_figure, save_figure, tidy
+from .figures import BAD, PALETTE, QUIET, save_figure, stacked
 
 PANELS = ("q", "v", "a", "force", "multiplier", "power", "energy")
 """What can be drawn, a panel each."""
@@ -56,14 +56,12 @@ def plot_motion(
     columns = series_of(record)
     wanted = _default(columns) if what is None else (what,) if isinstance(what, str) else tuple(what)
     panels = [(name, _lines(record, columns, name)) for name in wanted]
-    figure = new_figure(7.0, 2.2 * len(panels) + 0.4, shown=path is None)
-    axes = figure.subplots(len(panels), 1, sharex=True, squeeze=False)[:, 0]
+    figure, axes = stacked(len(panels), path is None)
     for ax, (name, lines) in zip(axes, panels, strict=True):
         for i, (label, values) in enumerate(lines.items()):
             ax.plot(record.times, values, label=label, color=COLOURS[i])
         for crossing in record.events:
             ax.axvline(crossing.time, color=QUIET, linestyle=":")
-        tidy(ax)
         ax.set_ylabel(LABELS.get(name, name))
         if lines:
             ax.legend(fontsize="x-small")

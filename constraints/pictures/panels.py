@@ -16,6 +16,8 @@ TITLE, SMALL = 12.0, 9.0
 """Sizes of titles and small print [points]."""
 MOST_IN_A_ROW = 4
 """Pictures beside each other."""
+SIDE = 4.0
+"""Of a picture that is as wide as high [inch]."""
 KEY = 0.75
 """Width of an entry of the legend without its letters [inch]."""
 SCALES, BARE = (0.75, 0.55, 0.2, 0.15), (0.1, 0.1, 0.1, 0.1)
@@ -53,7 +55,7 @@ class PanelLayout(NamedTuple):
         scales: with numbers along flat axes.
     """
 
-    side: float = 4.0
+    side: float = SIDE
     columns: int = MOST_IN_A_ROW
     heading: str = ""
     above: float = 0.0

@@ -20,7 +20,7 @@ from ..reduced.sweeps.transmission import pivots_of, transmission_angles
 from ..robot import Robot
 from ..robot.model.joints import radian_columns
 from ..words import first_names
-from .figures import BAD, PALETTE, new_figure, save_figure, tidy
+from .figures import BAD, PALETTE, save_figure, stacked
 
 COLOURS = {
     SingularityKind.DEAD_POINT: BAD,
@@ -46,21 +46,13 @@ class _Curve(NamedTuple):
     @staticmethod
     def of(sweep: Sweep) -> _Curve:
         """Merge them; each part goes one way and ends at a dead point."""
-        values, qs, cuts = list[float](), list[Vector](), [0]
-        met = list(sweep.singularities)
-        for i in range(len(sweep.values) + 1):
-            while met and met[0].before == i:
-                each = met.pop(0)
-                values.append(each.value)
-                qs.append(each.q)
-                if each.kind is SingularityKind.DEAD_POINT:
-                    cuts.append(len(values) - 1)
-            if i < len(sweep.values):
-                values.append(float(sweep.values[i]))
-                qs.append(sweep.qs[i])
-        cuts.append(len(values) - 1)
-        parts = [slice(a, b + 1) for a, b in pairwise(cuts)]
-        return _Curve(np.array(values), np.array(qs), parts)
+        met = sweep.singularities
+        before = [each.before for each in met]
+        values = np.insert(sweep.values, before, [each.value for each in met])
+        qs = np.insert(sweep.qs, before, np.array([each.q for each in met]).reshape(-1, sweep.qs.shape[1]), axis=0)
+        dead = [i + each.before for i, each in enumerate(met) if each.kind is SingularityKind.DEAD_POINT]
+        parts = [slice(a, b + 1) for a, b in pairwise([0, *dead, len(values) - 1])]
+        return _Curve(values, qs, parts)
 
 
 def plot_sweep(sweep: Sweep, path: str | os.PathLike[str] | None = None) -> Any:
@@ -88,27 +80,18 @@ def plot_sweep(sweep: Sweep, path: str | os.PathLike[str] | None = None) -> Any:
     curves, is_angle = _curves(sweep, way)
     names = np.array(sweep.coordinates.dependent)
     groups = [(mask, unit) for mask, unit in ((is_angle, "rad"), (~is_angle, "m")) if mask.any()]
-    figure = new_figure(7.0, 2.4 * (len(groups) + 1) + 0.4, shown=path is None)
-    panels = figure.subplots(len(groups) + 1, 1, sharex=True, squeeze=False)[:, 0]
+    figure, panels = stacked(len(groups) + 1, path is None)
     for axes, (mask, unit) in zip(panels, groups, strict=False):
         _draw_coordinates(axes, way, curves[:, mask], names[mask].tolist(), unit)
     _draw_measure(panels[-1], sweep, way)
     for axes in panels:
         for each in sweep.singularities:
             axes.axvline(each.value, color=COLOURS[each.kind], linestyle=":")
-        tidy(axes)
     panels[-1].set_xlabel(f"{sweep.driver.name} [{'rad' if _is_angle(sweep)[sweep.driver.column] else 'm'}]")
     for each in _first_of_each_place(sweep.singularities):
-        panels[0].annotate(
-            str(each.kind) if each.kind is not SingularityKind.ACTUATORS else "actuators",
-            (each.value, 1.0),
-            xycoords=("data", "axes fraction"),
-            xytext=(0, 3),
-            textcoords="offset points",
-            ha="center",
-            fontsize="small",
-            color=COLOURS[each.kind],
-        )
+        name = str(each.kind) if each.kind is not SingularityKind.ACTUATORS else "actuators"
+        style = {"ha": "center", "va": "bottom", "fontsize": "small", "color": COLOURS[each.kind]}
+        panels[0].text(each.value, 1.0, name, transform=panels[0].get_xaxis_transform(), **style)
     return save_figure(figure, path)
 
 

@@ -10,13 +10,15 @@ import numpy as np
 
 from ..errors import OptionError
 from ..words import counted
-from .figures import BAD, GOOD, PALETTE, check_place, new_figure, save_figure, tidy
+from .figures import BAD, GOOD, PALETTE, WIDE, check_place, new_figure, save_figure, tidy
 
 if TYPE_CHECKING:
     from ..solvers import Projection
 
 FAILED = "#8a8a8a"
 """Of tries that were given up."""
+HIGH = 4.0
+"""Height of the figure [inch]."""
 LEAST_RESIDUAL = 1e-17
 """A residual of zero has no place on a logarithmic axis: it is drawn here."""
 
@@ -48,7 +50,7 @@ def plot_trace(
     if trace is None:
         raise OptionError("the projection has no trace to plot: project with Options(trace=True)")
     check_place(ax, path)
-    axes = new_figure(7.0, 4.0, shown=path is None).add_subplot() if ax is None else ax
+    axes = new_figure(WIDE, HIGH, shown=path is None).add_subplot() if ax is None else ax
     residuals = np.maximum(np.array([step.residual for step in trace], dtype=np.float64), LEAST_RESIDUAL)
     starts = [0, *(i for i, step in enumerate(trace) if step.restarted and i), len(trace)]
     for i, (begin, end) in enumerate(pairwise(starts)):

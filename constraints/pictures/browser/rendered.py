@@ -19,7 +19,7 @@ from ...manipulation.graph import ConstraintGraph
 from ...ranges import whole_number
 from ...robot.description import Drawing
 from ..configurations import plot_configurations
-from ..figures import new_figure, save_figure
+from ..figures import DOTS, new_figure, save_figure
 from ..panels import in_a_row
 from ..views import Direction, Wanted
 from .camera import NoCameraError, Picture, Shot, photographs
@@ -28,8 +28,6 @@ from .films import film_of
 from .stage import Stage
 from .view import View, in_browser
 
-DOTS = 100
-"""Pixels an inch."""
 HEAD = 0.34
 """Height of a title [inch]."""
 
@@ -115,7 +113,7 @@ def render(
         sticks = replace(drawn, shapes=film.shapes, urdfs=None, packages=())
         return plot_configurations(thing, names, path, view=view, drawing=sticks)
     figure = _side_by_side(pictures, titles, path is None)
-    return save_figure(figure, path, DOTS)
+    return save_figure(figure, path)
 
 
 def _corners(stage: Stage, targets: Sequence[Any]) -> Matrix:

@@ -93,7 +93,7 @@ def plot_dependencies(
         top -= depth
     if not dependencies:
         axes.text(0.0, 0.0, "no explicit constraints", fontsize=HEADING)
-    return save_figure(axes.figure, path, 120)
+    return save_figure(axes.figure, path)
 
 
 def _graph(dependencies: Sequence[Dependency]) -> tuple[dict[str, _Node], list[list[str]]]:

@@ -70,7 +70,7 @@ def plot_graph(
     if key:
         place = {"loc": "upper left", "bbox_to_anchor": (0.0, 0.0), "bbox_transform": axes.transData}
         axes.legend(handles=key, frameon=False, fontsize=LABEL, borderaxespad=0.0, **place)
-    return save_figure(axes.figure, path, 120)
+    return save_figure(axes.figure, path)
 
 
 def _draw_state(axes: Any, box: Box) -> None:
