@@ -130,6 +130,9 @@ def test_texts_fit_their_boxes() -> None:
     figure.canvas.draw()
     axes = figure.axes[0]
     to_data = axes.transData.inverted()
+    reasons = [text.get_window_extent() for text in axes.texts if "Would compute" in text.get_text().replace("\n", " ")]
+    dashed = [p.get_window_extent() for p in axes.patches if p.get_linestyle() == "--"]
+    assert all(box.y0 < reason.y1 < box.y1 for box, reason in zip(dashed, reasons, strict=True))
     inside = [text for text in axes.texts if text.get_ha() == "center" and text.get_weight() != "bold"]
     boxes = rectangles(figure)
     assert len(inside) == len(boxes)

@@ -44,6 +44,12 @@ def test_lines_that_need_not_cross_do_not() -> None:
     branches = [("root", "l"), ("root", "r"), *((("l", "r")[i % 2], f"{i}") for i in range(6))]
     for way in (tree, {name: 2 - column for name, column in tree.items()}):
         assert crossings(way, branches, heights(way, branches, dict.fromkeys(way, 1.0))) == 0
+    for seed in (0, 1, 11):  # a planar net whose rows are shuffled
+        rng = np.random.default_rng(seed)
+        net = {f"{c}{i}": c for c in range(4) for i in rng.permutation(5).tolist()}
+        beside = [(f"{c}{i}", f"{c + 1}{i}") for c in range(3) for i in range(5)]
+        beside += [(f"{c}{i}", f"{c + 1}{i + 1}") for c in range(3) for i in range(4) if rng.uniform() < 0.6]
+        assert crossings(net, beside, heights(net, beside, dict.fromkeys(net, 1.0))) == 0
 
 
 def test_without_need_the_order_is_the_given_one() -> None:

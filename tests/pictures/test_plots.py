@@ -125,7 +125,7 @@ def test_sticks_join_the_joints_down_to_the_tips() -> None:
 
 def test_nothing_holds_an_object_that_moves_freely() -> None:
     box = Robot.from_urdf("<robot name='box'><link name='body'/></robot>", base=Base.FREE_FLYER)
-    assert stick_figure(box, box.neutral) == []
+    assert stick_figure(box, [1.0, 2.0, 3.0, 0.0, 0.0, 0.0, 1.0]) == []
     axes = new_figure(2, 2).add_subplot(projection="3d")
     draw_configuration(axes, box, box.neutral, tips=["body"])
     assert [(line.get_linestyle(), line.get_marker()) for line in axes.lines] == [("None", "o")] * 2

@@ -20,7 +20,7 @@ from constraints.pictures import Drawing
 from constraints.pictures.configurations import plot_robot
 from constraints.pictures.drawn import GROUND as DARK
 from constraints.pictures.figures import BAD, PALETTE, new_figure
-from constraints.pictures.robots import GROUND
+from constraints.pictures.robots import GROUND, stick_figure
 from constraints.pictures.views import Direction, Region, plane_of_motion
 from constraints.robot import Part
 
@@ -180,6 +180,9 @@ def test_each_robot_and_object_has_its_colour_and_its_name(cell: Robot) -> None:
     assert [line.get_color() for line in legend.get_lines()] == list(PALETTE[:3])
     assert {*colours(figure.axes[0])} == {to_rgb(colour) for colour in PALETTE[:3]}
     assert ARM.plot(HOME).legends == []
+    pair = Robot.system([Part("left", ARM), Part("right", ARM, [3.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0])])
+    assert len(pair.plot().legends) == 1
+    assert all(np.linalg.norm(start[:2]) in (0.0, 3.0) for start, _ in stick_figure(pair, pair.neutral))
     grey = cell.plot(drawing=Drawing(colour="#123456"))
     assert grey.legends == []
     assert {*colours(grey.axes[0])} == {to_rgb("#123456")}

@@ -169,6 +169,8 @@ def test_animations_refuse_what_they_cannot_use(
         linkage.animate(Q, rate=-1.0)
     with pytest.raises(FileError, match=r"\.gif, \.html, \.mp4"):
         linkage.animate(Q, tmp_path / "a.png")
+    with pytest.raises(OptionError, match="poses of a strip"):
+        assemble_position(linkage.constraint_set(), Q[0] + 0.05).plot_iterates(poses=0)
     with pytest.raises(SizeError, match="configuration 0"):
         linkage.animate([[1.0, 2.0]])
     with pytest.raises(WrongObjectError, match="at least one"):

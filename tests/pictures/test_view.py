@@ -187,6 +187,7 @@ def test_a_page_looks_at_all_of_it_from_its_front(thing: Any, look: tuple[float,
         assert not view.stage.label.visible
         found = {name: node.vertices for name, node in nodes(view).items() if "/ball " in name}
         balls = np.array([pose_of(view, name).translation for name in found])
+        assert {node.flat_shading for name, node in nodes(view).items() if "/ball " in name} == {False}
         assert all(0.5 < np.ptp(ball, axis=0).max() / view.stage.thickness / 2.0 < 1.0 for ball in found.values())
         for oMi in list(view.robot.at(view.q).placed().oMi)[1:]:
             assert np.linalg.norm(balls - np.array(oMi.translation), axis=1).min() < 1e-6

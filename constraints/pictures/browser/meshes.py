@@ -156,8 +156,7 @@ def refuse_large(path: str) -> None:
 
 def _has_colours(part: Any) -> bool:
     """Whether a mesh brings a texture, or a colour that is not the one trimesh gives all."""
-    visual: Any = getattr(part, "visual", None)
-    return getattr(visual, "defined", False) and visual.kind in ("texture", "face", "vertex")
+    return bool(getattr(getattr(part, "visual", None), "defined", False))
 
 
 def _painted(scene: Any) -> bytes:

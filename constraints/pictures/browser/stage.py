@@ -226,14 +226,15 @@ class Stage:
     def _bar(self, name: str, radius: float, colour: tuple[int, int, int]) -> Any:
         """A cylinder along z of length 1, which is stretched."""
         solid = self._meshes.solid(Solid("cylinder", (radius, 1.0)))
-        return self._triangles(name, solid, colour, np.zeros(3))
+        return self._triangles(name, solid, colour, np.zeros(3), True)
 
     def _ball(self, name: str, joint: int, point: Vector, radius: float, colour: tuple[int, int, int]) -> None:
         solid = self._meshes.solid(Solid("sphere", (radius,)))
-        self._triangles(f"{self._carrier(joint)}/{name}", solid, colour, point)
+        self._triangles(f"{self._carrier(joint)}/{name}", solid, colour, point, False)
 
-    def _triangles(self, name: str, solid: Triangles, colour: tuple[int, int, int], position: Vector) -> Any:
-        flat = "/sticks" in name or "/closures" in name
+    def _triangles(
+        self, name: str, solid: Triangles, colour: tuple[int, int, int], position: Vector, flat: bool
+    ) -> Any:
         vertices, faces = solid.vertices.astype(np.float32), solid.faces.astype(np.uint32)
         return self._scene.add_mesh_simple(name, vertices, faces, color=colour, flat_shading=flat, position=position)
 
