@@ -299,6 +299,8 @@ def test_strip_shows_the_path_at_equal_times(motion: Motion, tmp_path: Path) -> 
         assert min(np.abs(line - corner[:, None]).max(axis=0).min() for line in lines) < 1e-9
         lids = [solid for solid in axes.collections if isinstance(solid, Poly3DCollection)]
         assert len(lids) == 2  # of the box that is moved, and the ground symbol under the robot
+        away = np.linalg.norm(lids[0]._faces - posture.placement("box0/root_joint").translation, axis=2)  # type: ignore[attr-defined]
+        assert_allclose(away.max(), 0.03 * np.sqrt(3.0))
         (words,) = [text for text in axes.texts if text.get_text() == f"{time:.2f} s"]
         box, (width, height) = words.get_window_extent(), figure.get_size_inches() * figure.dpi
         assert min(box.x0, box.y0, width - box.x1, height - box.y1) > 0.0

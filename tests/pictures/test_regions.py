@@ -52,6 +52,7 @@ def test_boxes_around_points_have_a_margin_and_are_not_too_thin() -> None:
     assert_allclose(
         [region.middle, np.full(3, region.reach), np.full(3, region.width)], [[0.5, 1, 2], [2.24] * 3, [4.48] * 3]
     )
+    assert_allclose(Region.around(()), [[-0.05] * 3, [0.05] * 3])
     assert_allclose(Region.around([[1.0, 2.0, 4.0]]), [[0.95, 1.95, 3.95], [1.05, 2.05, 4.05]])
     assert_allclose(Region.around([np.zeros(3), [1e-5, 0.0, 0.0]]).width, 1.12e-5)
     assert_allclose(box(4.0, 1.0, 0.2).shown(True), [[0.0, 0.0, -0.2], [4.0, 1.0, 0.4]])

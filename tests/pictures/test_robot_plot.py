@@ -21,7 +21,7 @@ from constraints.pictures.configurations import plot_robot
 from constraints.pictures.drawn import GROUND as DARK
 from constraints.pictures.figures import BAD, PALETTE, new_figure
 from constraints.pictures.robots import GROUND, stick_figure
-from constraints.pictures.views import Direction, Region, plane_of_motion
+from constraints.pictures.views import Direction, plane_of_motion
 from constraints.robot import Part
 
 ARM = sample_arm()
@@ -161,12 +161,6 @@ def test_a_metre_is_a_metre_in_all_directions() -> None:
     axes = sample_humanoid().plot().axes[0]
     sides = [np.ptp(getattr(axes, f"get_{name}lim")()) for name in "xyz"]
     assert_allclose(axes._box_aspect / np.array(sides), axes._box_aspect[0] / sides[0], rtol=1e-9)
-
-
-def test_regions_around_nothing_and_around_a_point() -> None:
-    assert_allclose(Region.around(()).width, 0.1)
-    assert_allclose(Region.around([np.ones(3)]).low, np.full(3, 0.95))
-    assert Region.around([np.zeros(3), np.array([0.9, 0.0, 0.0])]).grid == 0.2
 
 
 # What, and in which colours

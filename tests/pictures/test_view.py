@@ -234,7 +234,7 @@ def test_configurations_are_the_steps_of_the_slider() -> None:
         for i in (4, 2):
             view.step = i
             assert_allclose(view.q, Q[i], atol=0)
-            assert view.label == "abcde"[i]
+            assert view.label == view.stage.label.text == "abcde"[i]
         with pytest.raises(OptionError, match="step of a view"):
             view.step = 5
 

@@ -313,9 +313,7 @@ class Stage:
         stretch(self._lines, np.array([stick.placed(posture) for stick in self._sticks]).reshape(-1, 2, 3))
         for rod, length in zip(self._rods, stretch(self._rods, self._ends(posture)).tolist(), strict=True):
             rod.visible = length > SEEN_APART * self.region.reach
-        if self.label.text != label:
-            self.label.text = label
-        self.label.visible = bool(label)
+        self.label.text, self.label.visible = label, bool(label)
 
 
 def move(node: Any, position: Vector, wxyz: Vector) -> None:
