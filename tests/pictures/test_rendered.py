@@ -128,7 +128,8 @@ class StandIn:
 
     url = "http://127.0.0.1:1"
 
-    def __init__(self, opens: bool = True, error: Exception | None = None, changes: int = 2) -> None:
+    def __init__(self, opens: bool = True, error: Exception | None = None, changes: int = 2, blank: int = 0) -> None:
+        self.blank = blank
         self.step, self.looks, self.asked, self.opens, self.error, self.changes = -1, 0, [], opens, error, changes
 
     def clients(self) -> list[Any]:
@@ -140,6 +141,8 @@ class StandIn:
         if self.error is not None:
             raise self.error
         seen = np.full((asked["height"], asked["width"], 4), 200, dtype=np.uint8)
+        if len(self.asked) <= self.blank:
+            return np.full_like(seen, 255)
         seen[0, 0] = (10 * self.step, 50 * max(self.changes - len(self.asked), 0) % 250, 0, 51)
         return seen
 
@@ -153,12 +156,17 @@ def program(folder: Path, text: str, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder / "called"
 
 
-def test_photographs_are_asked_for_when_all_meshes_are_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("blank", "looks"), [(0, 4), (3, 6)])
+def test_photographs_are_asked_for_when_all_meshes_are_there(
+    blank: int, looks: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Small pictures until they are equal three times, then one a step, on a white ground."""
-    called, view = program(tmp_path, "sleep 60", monkeypatch), StandIn()
+    called, view = program(tmp_path, "sleep 60", monkeypatch), StandIn(blank=blank)
     found = camera.photographs(view, SHOT, [3, 5], 20.0)  # pyright: ignore[reportArgumentType]
     small, (first, second) = view.asked[:-2], view.asked[-2:]
-    assert [(each["width"], each["height"]) for each in small] == [(180, 120)] * 4  # the second is the first of three
+    assert [(each["width"], each["height"]) for each in small] == [
+        (180, 120)
+    ] * looks  # the second is the first of three; or the fourth
     assert (first["width"], first["height"], first["fov"], first["timeout"]) == (240, 160, FIELD, 20.0)
     assert (first["position"], first["wxyz"]) == (SHOT.position, SHOT.wxyz)
     assert second == first

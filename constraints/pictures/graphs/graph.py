@@ -59,7 +59,7 @@ def plot_graph(
     colours = {names: f"C{i}" for i, names in enumerate(gained)}
     key = _key(picture.arrows, colours)
     (width, height), below = picture.size, LINE * (len(key) + 1)
-    axes = bare_axes(ax, (-MARGIN, max(width, KEY) + MARGIN), (-below - MARGIN, height + MARGIN), path is None)
+    axes = bare_axes(ax, (-MARGIN, max(width, KEY) + MARGIN), (-below - MARGIN, height), path is None)
     for arrow in picture.arrows:
         if arrow.transition.is_loop:
             _draw_loop(axes, arrow)
