@@ -129,8 +129,8 @@ class StandIn:
     url = "http://127.0.0.1:1"
 
     def __init__(self, opens: bool = True, error: Exception | None = None, changes: int = 2, blank: int = 0) -> None:
-        self.blank = blank
-        self.step, self.looks, self.asked, self.opens, self.error, self.changes = -1, 0, [], opens, error, changes
+        self.step, self.looks, self.asked, self.opens, self.error = -1, 0, list[Any](), opens, error
+        self.changes, self.blank = changes, blank
 
     def clients(self) -> list[Any]:
         self.looks += 1
@@ -201,6 +201,6 @@ def test_a_page_is_photographed(tmp_path: Path) -> None:
     """Two configurations side by side, which are not blank, and differ."""
     figure = render(ARM, {"home": HOME, "neutral": ARM.neutral}, tmp_path / "arm.png", photo=PhotoOptions(width=240))
     images = [np.array(axes.images[0].get_array()) for axes in figure.axes]
-    assert [text.get_text() for text in figure.texts] == ["home", "neutral"]
+    assert [axes.get_title() for axes in figure.axes] == ["home", "neutral"]
     assert all(image.shape[1] == 240 and image.std() > 3.0 for image in images)
     assert np.abs(images[0].astype(int) - images[1]).max() > 50

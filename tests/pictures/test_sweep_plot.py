@@ -1,4 +1,4 @@
-"""Pictures of sweeps: curves of coordinates, a measure of how well a mechanism moves, singular points."""
+"""Pictures of sweeps, motions, modes and assemblies: arrays drawn are the arrays given; singular points are named."""
 
 from __future__ import annotations
 
@@ -57,9 +57,6 @@ def test_it_is_drawn(tmp_path: Any) -> None:
     nothing = linkage.sweep(closed(linkage), "rocker", [3.0])
     with pytest.raises(errors.OptionError, match="reached no value"):
         nothing.plot()
-
-
-# Arrays drawn are the arrays given.
 
 
 def labelled(axes: Any) -> dict[str, tuple[np.ndarray, np.ndarray]]:
