@@ -29,6 +29,8 @@ FRAME_TIME = 0.5
 """How long an iterate is shown in an animation [s]."""
 SMALL, WIDE, SIDE = 0.17, 4.8, 3.0
 """Height of a line of small print, sides of a picture of two and of one of a strip [inch]."""
+MARGIN, APART = 0.085, 0.17
+"""Room above small print, and above and below it [inch]."""
 SHUT = 1e-6
 """Largest error of what is closed."""
 
@@ -64,7 +66,7 @@ def plot_assembly(
     Q = [np.array(scene.robot.check(q, what)) for q, what in ((start, "start"), (end, "end"))]
     scene.look(Q, view)
     errors = [_errors(mechanism, q) for q in Q]
-    below = SMALL * (min(len(errors[0]), NAMED + 1) + 1)
+    below = SMALL * min(len(errors[0]), NAMED + 1) + APART
     layout = PanelLayout(side=WIDE, heading=mechanism.name, above=2 * LINE, below=below, least=2 * WIDE)
     figure, pictures, feet = panels(scene, [" ", " "], path is None, layout)
     for axes, (middle, low), q, found, word in zip(pictures, feet, Q, errors, ("before", "after"), strict=True):
@@ -75,7 +77,7 @@ def plot_assembly(
         named = [f"{name}: {error:.1e}" for name, error in sorted(found.items(), key=lambda e: -e[1])[:NAMED]]
         if len(found) > NAMED:
             named.append(f"and {len(found) - NAMED} more")
-        top = low - 0.5 * SMALL / figure.get_figheight()
+        top = low - MARGIN / figure.get_figheight()
         figure.text(middle, top, "\n".join(named), ha="center", va="top", fontsize="small", color=TEXT)
     return save_figure(figure, path)
 

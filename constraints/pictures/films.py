@@ -15,6 +15,8 @@ from ..exports import from_extra
 from ..files.writing import as_path, write_file
 from .figures import in_notebook
 
+DOTS, LARGEST = 80, 1e6
+"""Pixels an inch of films in files; size of a page [MB]: matplotlib leaves pictures out of a larger one."""
 KINDS = (".gif", ".html", ".mp4")
 _SIGNS = {
     "minus": "\\2212", "fast-backward": "|\\25c0", "step-backward": "\\2039", "play": "\\25b6\\fe0e", "pause": "||",
@@ -63,7 +65,7 @@ def film(
     """
     kind: Any = from_extra("matplotlib.animation", "plot").FuncAnimation
     draw(0)  # what the figure shows where nothing moves, as in a picture of it
-    animation = kind(figure, draw, frames=count, interval=1000.0 / rate, blit=False)
+    animation = kind(figure, draw, frames=count, interval=1000.0 / rate)
     animation._repr_html_ = partial(page_of, animation, rate)  # the animation is ours: nobody else has seen it
     figure._animation = animation
     if path is not None:
@@ -78,7 +80,7 @@ def page_of(animation: Any, rate: float) -> str:
         animation: matplotlib's.
         rate: pictures a second.
     """
-    whole = {"animation.embed_limit": 1e6}  # [MB]: matplotlib leaves pictures out of a larger one
+    whole = {"animation.embed_limit": LARGEST}
     with from_extra("matplotlib", "plot").rc_context(whole):
         page: str = animation.to_jshtml(fps=rate, default_mode="loop")
     style = _STYLE + "".join(f'.fa-{name}:before{{content:"{sign}"}}' for name, sign in _SIGNS.items()) + "</style>"
@@ -101,5 +103,5 @@ def write_film(animation: Any, path: str | os.PathLike[str], rate: float) -> Non
         return write_file(path, page_of(animation, rate).encode())
     with tempfile.TemporaryDirectory() as folder:
         made = Path(folder) / f"film{kind}"
-        animation.save(made, writer="pillow" if kind == ".gif" else "ffmpeg", fps=rate, dpi=80)
+        animation.save(made, writer="pillow" if kind == ".gif" else "ffmpeg", fps=rate, dpi=DOTS)
         return write_file(path, made.read_bytes())

@@ -35,6 +35,8 @@ SHAPES = 8
 """Shapes that are drawn by default."""
 LISTED = 12
 """Lines of the table."""
+BEYOND, TALL, NARROWEST = 1.3, 1.1, 1e-3
+"""Half of the width of a spectrum, in largest real parts, its height, in largest imaginary ones; its least width."""
 WIDE = 30.0
 """Real parts that are so many times larger than imaginary ones are shown on a logarithmic scale."""
 SMALL, TABLE, BELOW = 0.165, 8.5, 0.6
@@ -144,13 +146,13 @@ def _spectrum(axes: Any, modes: Modes) -> None:
         colour = COLOURS[mode.kind.value.partition(",")[0]]
         axes.plot(s.real, s.imag, "o" if s.imag else "s", color=colour)
     up = float(modes.eigenvalues.imag.max()) or 1.0
-    aside = max(float(np.abs(modes.eigenvalues.real).max()), 1e-3 * up)
+    aside = max(float(np.abs(modes.eigenvalues.real).max()), NARROWEST * up)
     axes.axvline(0.0, color="#c0c0c0", zorder=0)
     if aside > WIDE * up:  # a few decay much faster than anything moves
         axes.set_xscale("symlog", linthresh=up)
         axes.set_xticks([-aside, -up, aside], [f"{x:.1g}" for x in (-aside, -up, aside)])
         axes.minorticks_off()
-    axes.set(xlim=(-1.3 * aside, 1.3 * aside), ylim=(-0.1 * up, 1.1 * up))
+    axes.set(xlim=(-BEYOND * aside, BEYOND * aside), ylim=(up - TALL * up, TALL * up))
     axes.set_xlabel("Re s [1/s]", fontsize="small")
     axes.set_ylabel("Im s [rad/s]", fontsize="small")
     axes.tick_params(labelsize="small")

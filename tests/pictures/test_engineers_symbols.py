@@ -15,7 +15,7 @@ from constraints.dynamics import HingeSpring, JointSpring, PointLink, PointSprin
 from constraints.errors import ConstraintError, WrongObjectError
 from constraints.models import mechanisms
 from constraints.pictures import Drawing, symbols
-from constraints.pictures.drawn import SPRING
+from constraints.pictures.drawn import SIZE, SPRING
 
 pytest.importorskip("matplotlib").use("agg")
 
@@ -66,7 +66,10 @@ def test_each_pivot_on_the_ground_has_a_symbol(mechanism: Any) -> None:
     q = mechanism.posture("closed")
     first = [name for name, parent in zip(robot.joint_names, list(robot.model.parents)[1:], strict=True) if not parent]
     pivots = [robot.at(q).placement(name).translation[:2] for name in first]
-    tops = [corners[0] for corners in polygons(mechanism.plot(q).axes[0])]
+    axes = mechanism.plot(q).axes[0]
+    tops = [corners[0] for corners in polygons(axes)]
+    unit = SIZE * max(np.ptp(axes.get_xlim()), np.ptp(axes.get_ylim()))
+    assert_allclose([np.ptp(corners, axis=0) for corners in polygons(axes)], [[1.5 * unit, 1.2 * unit]] * len(tops))
     assert_allclose(sorted(map(tuple, tops)), sorted(map(tuple, pivots)), atol=1e-12)
 
 

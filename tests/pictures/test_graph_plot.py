@@ -304,6 +304,7 @@ def test_strip_shows_the_path_at_equal_times(motion: Motion, tmp_path: Path) -> 
         (words,) = [text for text in axes.texts if text.get_text() == f"{time:.2f} s"]
         box, (width, height) = words.get_window_extent(), figure.get_size_inches() * figure.dpi
         assert min(box.x0, box.y0, width - box.x1, height - box.y1) > 0.0
+    assert len(plot_path(motion).axes) == 6
     limits = {(*axes.get_xlim(), *axes.get_ylim(), *axes.get_zlim()) for axes in figure.axes}
     assert len(limits) == 1
 

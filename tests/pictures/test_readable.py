@@ -125,6 +125,7 @@ def test_words_and_pictures_are_inside_and_apart(drawn: tuple[str, Any]) -> None
 def test_figures_are_no_larger_than_what_they_show(drawn: tuple[str, Any]) -> None:
     """Less than 0.75 inch are free on each side of what is drawn; but for the table of modes, which may be wider."""
     name, figure = drawn
+    assert hasattr(figure, "number")  # what is not written is pyplot's, which shows it
     width, height = figure.get_size_inches()
     boxes = [*(text.get_window_extent() for text in words_of(figure)), *map(seen_box, figure.axes)]
     whole = Bbox.union(boxes).transformed(figure.dpi_scale_trans.inverted())

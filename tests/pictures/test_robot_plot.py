@@ -120,11 +120,6 @@ def test_a_direction_is_elevation_and_azimuth() -> None:
     assert (usual.elev, usual.azim) == (18.0, -58.0)
 
 
-def test_words_of_a_plane_that_is_tilted() -> None:
-    view = Direction.along(np.array([0.0, -np.sqrt(0.5), np.sqrt(0.5)]))
-    assert view.labels == ("x [m]", "0.71 y + 0.71 z [m]")
-
-
 @pytest.mark.parametrize("wrong", ["top", "XY"])
 def test_a_view_that_is_none_is_named(wrong: str) -> None:
     with pytest.raises(UnknownNameError, match="xy"):
@@ -155,12 +150,6 @@ def test_the_picture_shows_what_is_drawn_and_little_more(view: str | None) -> No
     assert (limits[:, 0] < low).all()
     assert (limits[:, 1] > high).all()
     assert (limits[:, 1] - limits[:, 0] <= np.maximum(high - low + 0.13 * width, 0.29 * width)).all()
-
-
-def test_a_metre_is_a_metre_in_all_directions() -> None:
-    axes = sample_humanoid().plot().axes[0]
-    sides = [np.ptp(getattr(axes, f"get_{name}lim")()) for name in "xyz"]
-    assert_allclose(axes._box_aspect / np.array(sides), axes._box_aspect[0] / sides[0], rtol=1e-9)
 
 
 # What, and in which colours

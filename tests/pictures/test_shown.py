@@ -96,6 +96,7 @@ def test_an_animation_moves_and_is_saved(linkage: Mechanism, tmp_path: Path) -> 
     Q = linkage.sweep(q, "crank", [1.0, 1.4, 1.8]).qs
     animation = linkage.animate(Q)
     assert isinstance(animation, FuncAnimation)
+    assert animation._interval == 1000.0 / 15.0  # type: ignore[attr-defined]
     assert len(plt.get_fignums()) == 1  # it has a window, where there are windows
     animation.save(tmp_path / "own.gif", writer="pillow")
     plt.close("all")

@@ -53,7 +53,8 @@ def test_it_is_drawn(tmp_path: Any) -> None:
     yawed = platform.sweep(
         closed(platform), "platform[5]", [0.5, 1.0, 2.0], preferred=["platform"], actuated=platform.motors
     )
-    assert curves(yawed)[-1] == ["of J_v", "actuators held"]
+    assert curves(yawed)[1:] == [[f"length{i}" for i in range(1, 7)], ["of J_v", "actuators held"]]
+    assert yawed.plot().axes[-1].get_xlabel() == "platform[5] [rad]"
     nothing = linkage.sweep(closed(linkage), "rocker", [3.0])
     with pytest.raises(errors.OptionError, match="reached no value"):
         nothing.plot()

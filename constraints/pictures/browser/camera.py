@@ -40,8 +40,8 @@ SMALL, PAUSE = 120, 0.15
 """Height of the pictures that tell whether all meshes are there [pixels], and the time between them [s]."""
 SETTLED = 2
 """Number of small pictures in a row that are equal to the one before: then all meshes are there."""
-READY = 0.05
-"""How often it is looked whether the page is open [s]."""
+READY, PATIENCE = 0.05, 5.0
+"""How often it is looked whether the page is open, and how long a browser may take to end [s]."""
 Picture = npt.NDArray[np.uint8]
 
 
@@ -172,7 +172,7 @@ def _client(view: View, shot: Shot, seconds: float) -> Generator[Any]:
         finally:
             running.terminate()
             try:
-                running.wait(5.0)
+                running.wait(PATIENCE)
             except subprocess.TimeoutExpired:
                 running.kill()
                 running.wait()

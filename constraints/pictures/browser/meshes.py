@@ -23,8 +23,8 @@ PLAIN: Colour = (0.72, 0.74, 0.78, 1.0)
 
 LARGEST_MESH = 256 * 2**20
 """Bytes that a mesh may have, unpacked: a scan of a whole robot has a tenth."""
-FINE, ROUND = 3, 32
-"""Subdivisions of a ball, and faces around a cylinder."""
+FINE, ROUND, ROUGH = 3, 32, 0.6
+"""Subdivisions of a ball, faces around a cylinder; roughness of what has a material, which is no metal."""
 _ARCHIVES = (".zip", ".gz", ".tgz", ".bz2", ".tar", ".xz", ".7z")
 
 
@@ -165,7 +165,7 @@ def _painted(scene: Any) -> bytes:
         material: Any = getattr(part.visual, "material", None)
         if material is not None:
             paint = material.to_pbr() if hasattr(material, "to_pbr") else material
-            paint.metallicFactor, paint.roughnessFactor = 0.0, 0.6
+            paint.metallicFactor, paint.roughnessFactor = 0.0, ROUGH
             part.visual.material = paint
     return scene.export(file_type="glb")
 

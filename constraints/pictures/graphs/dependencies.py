@@ -16,6 +16,8 @@ WIDTH, GAP, LINE, ROOM = 2.2, 0.8, 0.15, 0.18
 """Width of a box, distance between columns, height of a line of text, free height between boxes [inch]."""
 CHARACTERS = 32
 """In a line of a box."""
+PAD, ABOVE, BELOW = 0.1, 0.15, 0.6
+"""Room in a box above and below its text, between boxes and headings, and above constraints that became implicit."""
 SMALL, HEADING, THIN = 7.5, 9.0, 1.0
 """Sizes of text and of headings, width of lines [points]."""
 FREE, RESOLVED, COMPUTED, IMPLICIT = "#f2f2f2", "#d6e6f5", "#dff0d8", "#fdecea"
@@ -67,11 +69,11 @@ def plot_dependencies(
     y = heights({key: nodes[key].column for key in sizes}, [leg for line in lines for leg in pairwise(line)], sizes)
     columns = sorted({node.column for node in nodes.values() if node.boxes})
     width = max([_left(3 if refused else 1), *(_left(column) + WIDTH for column in columns)])
-    height = max((y[key] + 0.5 * sizes[key] for key in y), default=0.0) + LINE
+    height = max((y[key] + 0.5 * sizes[key] for key in y), default=0.0) + ABOVE
     notes = [(_lines(one.name), textwrap.wrap(_why(one), int((width - WIDTH) / (LETTER * SMALL)))) for one in refused]
     depths = [max(_height(label), _height(words)) + ROOM for label, words in notes]
-    below = sum(depths) + 4.0 * LINE if refused else ROOM
-    axes = bare_axes(ax, (-ROOM, width + ROOM), (-below, height + 2.0 * LINE), path is None)
+    below = sum(depths) + BELOW if refused else ROOM
+    axes = bare_axes(ax, (-ROOM, width + ROOM), (-below, height + BELOW - ABOVE), path is None)
     colours = {start: f"C{i}" for i, start in enumerate(dict.fromkeys(line[0] for line in lines))}
     for line in lines:
         _draw_line(axes, [(nodes[key], y[key]) for key in line], colours[line[0]])
@@ -83,13 +85,13 @@ def plot_dependencies(
     for column in columns:
         heading = f"generation {column - 1}" if column else "not computed"
         axes.text(_left(column) + 0.5 * WIDTH, height, heading, ha="center", fontsize=HEADING, weight="bold")
-    top = -4.0 * LINE
+    top = -BELOW
     if refused:
         words = "became implicit: solved by Newton steps"
-        axes.text(0.0, top + LINE, words, fontsize=HEADING, weight="bold", color=WARNING)
+        axes.text(0.0, top + ABOVE, words, fontsize=HEADING, weight="bold", color=WARNING)
     for (label, words), depth in zip(notes, depths, strict=True):
         _draw_box(axes, (0.0, top), label, IMPLICIT, WARNING, "--")
-        axes.text(WIDTH + LINE, top - 0.5 * LINE, "\n".join(words), va="top", fontsize=SMALL)
+        axes.text(WIDTH + ABOVE, top - PAD, "\n".join(words), va="top", fontsize=SMALL)
         top -= depth
     if not dependencies:
         axes.text(0.0, 0.0, "no explicit constraints", fontsize=HEADING)
@@ -123,7 +125,7 @@ def _left(column: int) -> float:
 
 
 def _height(lines: Sequence[str]) -> float:
-    return (len(lines) + 0.7) * LINE
+    return len(lines) * LINE + PAD
 
 
 def _lines(text: str) -> list[str]:

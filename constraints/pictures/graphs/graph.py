@@ -69,7 +69,7 @@ def plot_graph(
         _draw_state(axes, box)
     if key:
         place = {"loc": "upper left", "bbox_to_anchor": (0.0, 0.0), "bbox_transform": axes.transData}
-        axes.legend(handles=key, frameon=False, fontsize=LABEL, borderaxespad=0.0, **place)
+        axes.legend(handles=key, frameon=False, fontsize=LABEL, **place)
     return save_figure(axes.figure, path)
 
 

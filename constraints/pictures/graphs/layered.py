@@ -131,5 +131,5 @@ def draw_line(axes: Any, points: Sequence[Place], **style: Any) -> None:
 def draw_arrow(axes: Any, *ends: Place, **style: Any) -> None:
     """Draw an arrow from one of two ends to the other, or along a path."""
     patches: Any = importlib.import_module("matplotlib.patches")
-    whole = {"arrowstyle": "-|>", "mutation_scale": HEAD, "shrinkA": 0.0, "shrinkB": 0.0, **style}
+    whole = {"arrowstyle": "-|>", "mutation_scale": HEAD, **style}
     axes.add_patch(patches.FancyArrowPatch(*ends, **whole))
