@@ -14,7 +14,7 @@ from ..errors import OptionError
 from ..rows.stacking import stack_rows
 from .figures import BAD, GOOD, TEXT, save_figure
 from .films import film
-from .panels import LINE, PanelLayout, in_a_row, panels
+from .panels import PanelLayout, in_a_row, panels
 from .scenes import DrawnScene
 from .views import Wanted
 
@@ -31,6 +31,8 @@ SMALL, WIDE, SIDE = 0.17, 4.8, 3.0
 """Height of a line of small print, sides of a picture of two and of one of a strip [inch]."""
 MARGIN, APART = 0.085, 0.17
 """Room above small print, and above and below it [inch]."""
+HEAD, LEAST = 0.42, 8.0
+"""Room for the name above all, and least width of a picture of two [inch]."""
 SHUT = 1e-6
 """Largest error of what is closed."""
 
@@ -67,7 +69,7 @@ def plot_assembly(
     scene.look(Q, view)
     errors = [_errors(mechanism, q) for q in Q]
     below = SMALL * min(len(errors[0]), NAMED + 1) + APART
-    layout = PanelLayout(side=WIDE, heading=mechanism.name, above=2 * LINE, below=below, least=2 * WIDE)
+    layout = PanelLayout(side=WIDE, heading=mechanism.name, above=HEAD, below=below, least=LEAST)
     figure, pictures, feet = panels(scene, [" ", " "], path is None, layout)
     for axes, (middle, low), q, found, word in zip(pictures, feet, Q, errors, ("before", "after"), strict=True):
         scene.show(axes)
@@ -120,7 +122,7 @@ def plot_iterates(
     chosen = [round(i * last / max(count - 1, 1)) for i in range(count)]
     words = "" if result.success or not result.worst else f", worst: {result.worst}"
     heading = f"{result.status.name}{words}"
-    layout = PanelLayout(side=SIDE, columns=in_a_row(count), heading=heading, above=2 * LINE, least=SIDE)
+    layout = PanelLayout(side=SIDE, columns=in_a_row(count), heading=heading, above=HEAD, least=SIDE)
     figure, pictures, _ = panels(scene, [" "] * count, path is None, layout)
     for axes, i in zip(pictures, chosen, strict=True):
         show(axes, i)

@@ -34,7 +34,7 @@ def wires(shape: Shape) -> list[Matrix]:
     up = np.array([0.0, 0.0, 0.5 * size[1]])
     rings = [level - up, level + up]
     if shape.kind == "Capsule":  # the half circles of its ends, joined by its sides
-        return [*rings, *(line + np.where(line[:, 2:] >= 0.0, 1.0, -1.0) * up for line in upright)]
+        return [*rings, *(line + np.where(line[:, 2:] > 0.0, 1.0, -1.0) * up for line in upright)]
     posts = [np.array([point - up, point + up]) for point in level[:-1:6]]
     return [*rings, *posts]
 

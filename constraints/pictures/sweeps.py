@@ -29,6 +29,8 @@ COLOURS = {
 }
 BESIDE: Any = {"frameon": False, "fontsize": "small", "loc": "center left", "bbox_to_anchor": (1.0, 0.5)}
 """Where legends are."""
+STYLES = ("-", "--")
+"""Of what is travelled one way, and back."""
 HIDDEN = "_nolegend_"
 """A label that matplotlib leaves out of legends."""
 LINES = (*PALETTE, BAD, "#8a8a8a")
@@ -128,7 +130,7 @@ def _draw_coordinates(axes: Any, way: _Curve, curves: Matrix, names: list[str], 
     for k, i in enumerate(most):
         for number, part in enumerate(way.parts):
             label = names[i] if number == 0 else HIDDEN
-            style = "--" if number % 2 else "-"
+            style = STYLES[number % 2]
             axes.plot(way.values[part], curves[part, i], style, color=LINES[k], label=label)
     axes.set_ylabel(f"dependent [{unit}]")
     left = curves.shape[1] - len(most)
@@ -140,7 +142,7 @@ def _draw_measure(axes: Any, sweep: Sweep, way: _Curve) -> None:
     """The transmission angle where there is one, or the least singular value; that with actuators held beside it."""
     for label, measure, colour in _measures(sweep, way):
         for number, part in enumerate(way.parts):
-            style = "--" if number % 2 else "-"
+            style = STYLES[number % 2]
             line = axes.plot(way.values[part], measure[part], style, color=colour)[0]
             line.set_label(label if number == 0 and sweep.actuated else HIDDEN)
         axes.set_ylabel("least singular value" if sweep.actuated else label)

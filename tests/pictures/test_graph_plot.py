@@ -327,6 +327,7 @@ def test_wires_lie_on_the_surface(kind: str, size: tuple[float, ...]) -> None:
     coal = pytest.importorskip("coal")
     shape = Shape("s", kind, size)
     points = np.concatenate(wires(shape))
+    assert all(np.allclose(line[0], line[-1]) for line in wires(shape) if len(line) > 2)  # rings are closed
     if kind == "Box":  # four edges along each axis; the lid is the upper third
         assert_allclose(lid(shape).min(axis=(0, 1)), [-0.5, -1.0, 2.0 / 3.0])
         assert_allclose(lid(shape).max(axis=(0, 1)), [0.5, 1.0, 2.0])

@@ -37,8 +37,8 @@ SEEN_APART = 1e-3
 """Ends of a closure that are further apart than this part of the picture are joined by a rod."""
 THICK = 0.024
 """Radius of a stick, as a part of the width of what is shown."""
-BALL, JOINT = 1.35, 1.7
-"""Radii of balls at the ends of sticks, and of closures, in radii of sticks."""
+BALL, JOINT, ROD = 1.35, 1.7, 0.5
+"""Radii of balls at the ends of sticks and of closures, and of rods between these, in radii of sticks."""
 NODE = 0.25
 """Size of a node of a tree, as a part of the radius of a stick."""
 SAMPLED = 25
@@ -220,7 +220,7 @@ class Stage:
             for side, frame in zip("ab", pair, strict=True):
                 point, colour = np.array(frame.placement.translation), SHUT if frame.joint else FIXED
                 self._ball(f"closure {i}{side}", frame.joint, point, self.thickness, colour)
-            rods.append(self._bar(f"/closures/{i}", 0.5 * self._radius, OPEN))
+            rods.append(self._bar(f"/closures/{i}", ROD * self._radius, OPEN))
         return rods
 
     def _bar(self, name: str, radius: float, colour: tuple[int, int, int]) -> Any:

@@ -16,8 +16,8 @@ WIDTH, GAP, LINE, ROOM = 2.2, 0.8, 0.15, 0.18
 """Width of a box, distance between columns, height of a line of text, free height between boxes [inch]."""
 CHARACTERS = 32
 """In a line of a box."""
-PAD, ABOVE, BELOW = 0.1, 0.15, 0.6
-"""Room in a box above and below its text, between boxes and headings, and above constraints that became implicit."""
+PAD, ABOVE, BELOW, HEADED = 0.1, 0.15, 0.6, 0.45
+"""Room in a box for its text, below headings, above constraints that became implicit, and of headings [inch]."""
 SMALL, HEADING, THIN = 7.5, 9.0, 1.0
 """Sizes of text and of headings, width of lines [points]."""
 FREE, RESOLVED, COMPUTED, IMPLICIT = "#f2f2f2", "#d6e6f5", "#dff0d8", "#fdecea"
@@ -73,7 +73,7 @@ def plot_dependencies(
     notes = [(_lines(one.name), textwrap.wrap(_why(one), int((width - WIDTH) / (LETTER * SMALL)))) for one in refused]
     depths = [max(_height(label), _height(words)) + ROOM for label, words in notes]
     below = sum(depths) + BELOW if refused else ROOM
-    axes = bare_axes(ax, (-ROOM, width + ROOM), (-below, height + BELOW - ABOVE), path is None)
+    axes = bare_axes(ax, (-ROOM, width + ROOM), (-below, height + HEADED), path is None)
     colours = {start: f"C{i}" for i, start in enumerate(dict.fromkeys(line[0] for line in lines))}
     for line in lines:
         _draw_line(axes, [(nodes[key], y[key]) for key in line], colours[line[0]])
