@@ -234,6 +234,9 @@ def test_names_given_by_hand_are_readable() -> None:
     boxes = [patch.get_window_extent() for patch in axes.patches if isinstance(patch, FancyBboxPatch)]
     for part in (take, *parts):
         assert not any(said[part.name].get_window_extent().overlaps(box) for box in boxes), part.name
+    bare = ConstraintGraph(robot, [placed, held, ready, lifted], [take]).plot(waypoints=False).axes[0]
+    (name,) = (text.get_window_extent() for text in bare.texts if text.get_text() == long)
+    assert not any(patch.get_window_extent().overlaps(name) for patch in bare.patches if patch.get_zorder() == ABOVE)
 
 
 def test_graph_is_drawn_to_files_and_axes(tmp_path: Path) -> None:
