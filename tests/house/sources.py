@@ -20,6 +20,12 @@ def parsed(source: str) -> ast.Module:
     return ast.parse(source)
 
 
+@cache
+def nodes(path: Path) -> tuple[ast.AST, ...]:
+    """All nodes of a file's tree."""
+    return tuple(ast.walk(parsed(path.read_text(encoding="utf-8"))))
+
+
 @dataclass(frozen=True)
 class Import:
     """One imported name: `module` is absolute; `name` is what `from module import name` takes, or empty."""

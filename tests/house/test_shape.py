@@ -14,7 +14,7 @@ from pathlib import Path
 from types import FrameType
 
 import numpy as np
-from house.sources import parsed
+from house.sources import nodes
 
 import constraints
 from constraints.dynamics import Method, forward_dynamics
@@ -46,8 +46,7 @@ TWICE = {"Kept"}
 
 def functions() -> Iterator[tuple[Path, str, ast.FunctionDef]]:
     for path in SOURCES:
-        tree = parsed(path.read_text(encoding="utf-8"))
-        for node in ast.walk(tree):
+        for node in nodes(path):
             if isinstance(node, ast.ClassDef):
                 for item in node.body:
                     if isinstance(item, ast.FunctionDef):
@@ -60,10 +59,8 @@ def functions() -> Iterator[tuple[Path, str, ast.FunctionDef]]:
 def test_results_raise_in_one_way() -> None:
     homes = {str(path.relative_to(ROOT)) for path, _, item in functions() if item.name == "or_raise"}
     assert homes == {"constraints/solvers/result.py"}
-    for module in pkgutil.walk_packages(constraints.__path__, "constraints."):
-        if not module.name.endswith("__main__"):
-            importlib.import_module(module.name)
-    doors = [it for name, it in sys.modules.items() if name.startswith("constraints.") and name.count(".") == 1]
+    names = {module.name for module in pkgutil.iter_modules(constraints.__path__)} - {"__main__"}
+    doors = [importlib.import_module(f"constraints.{name}") for name in names]
     public = {kind for door in doors for _, kind in inspect.getmembers(door, inspect.isclass)}
     assert len({kind for kind in public if issubclass(kind, Result)} - {Result}) <= 24
 
@@ -74,7 +71,7 @@ def test_doors_offer_few_names() -> None:
         alias.name
         for path in SOURCES
         if path.name == "__init__.py"
-        for node in ast.walk(parsed(path.read_text(encoding="utf-8")))
+        for node in nodes(path)
         if isinstance(node, ast.ImportFrom)
         for alias in node.names
         if alias.asname == alias.name
@@ -93,7 +90,7 @@ def test_rows_that_are_on_are_asked_of_the_set() -> None:
     for path in SOURCES:
         if "loops" in path.parts:
             continue
-        for node in ast.walk(parsed(path.read_text(encoding="utf-8"))):
+        for node in nodes(path):
             if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "zip":
                 words = [ast.unparse(argument) for argument in node.args]
                 told = any(word.endswith((".names", ".kinds", ".baumgarte")) for word in words)  # says who is off
@@ -115,7 +112,7 @@ def test_what_has_more_than_eight_arguments_is_listed() -> None:
 def test_names_of_classes_stand_for_one_thing() -> None:
     homes: dict[str, set[Path]] = defaultdict(set)
     for path in SOURCES:
-        for node in ast.walk(parsed(path.read_text(encoding="utf-8"))):
+        for node in nodes(path):
             if isinstance(node, ast.ClassDef) and node.name[0] != "_":
                 homes[node.name].add(path)
     assert {name for name, paths in homes.items() if len(paths) > 1} == TWICE
