@@ -421,7 +421,8 @@ def test_a_missing_main_guard_is_named(tmp_path: Path) -> None:
         "from constraints import Implicit, Position, Problem, Projector\n"
         "from constraints.models import sample_arm\n"
         "robot = sample_arm()\n"
-        "projector = Projector(Problem(robot, [Implicit.equal(Position(robot, 'tool'), [0.4, 0.1, 0.3])]))\n"
+        "problem = Problem(robot, [Implicit.equal(Position(robot, 'tool'), [0.4, 0.1, 0.3])])\n"
+        "projector = Projector(problem, engine='readable')\n"
         "with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context('spawn')) as pool:\n"
         "    projector.project_batch([robot.neutral], executor=pool)\n",
         encoding="utf-8",
