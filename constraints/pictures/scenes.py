@@ -212,9 +212,9 @@ class DrawnScene:
     def _draw_shape(self, ax: Any, frame: Frame, shape: Shape, q: Vector, alpha: float) -> None:
         """A shape as wires; of boxes that are moved the upper third is filled."""
         colour = self.colours.get(self.parts[frame.joint], QUIET) if frame.joint else WORLD
-        for line in self._wires(frame, shape, q):
-            width = WIDE if frame.joint else NARROW
-            ax.plot(*self.view.seen(line), color=colour, linewidth=width, alpha=alpha, zorder=BELOW)
+        lines, width = self._wires(frame, shape, q), WIDE if frame.joint else NARROW
+        in_one = np.vstack([part for line in lines for part in (line, np.full((1, 3), np.nan))])
+        ax.plot(*self.view.seen(in_one), color=colour, linewidth=width, alpha=alpha, zorder=BELOW)
         if frame.joint and shape.kind == "Box":
             oMs = self.placed(frame, shape, q)
             faces = lid(shape) @ oMs.rotation.T + oMs.translation

@@ -22,7 +22,7 @@ from ..configurations import plot_configurations
 from ..figures import DOTS, new_figure, save_figure
 from ..panels import in_a_row
 from ..views import Direction, Wanted
-from .camera import NoCameraError, Picture, Shot, photographs
+from .camera import NoCameraError, Picture, Shot, browser, photographs
 from .film import thinned
 from .films import film_of
 from .stage import Stage
@@ -99,6 +99,7 @@ def render(
     steps = thinned(len(film), n)
     titles = [film.label(i) for i in steps]
     try:
+        browser()  # before meshes are read and sent
         with View(replace(film, labels=()), drawn) as page:
             look = page.stage.look() if look is None else look
             shot = Shot.of(_corners(page.stage, tuple(drawn.placements)), look, how.width)
