@@ -9,6 +9,7 @@ from __future__ import annotations
 import atexit
 import contextlib
 import functools
+import importlib
 import json
 import os
 import runpy
@@ -21,6 +22,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 ROOT = Path(__file__).resolve().parent.parent
+OTHERS = (
+    "matplotlib.backends.backend_agg", "matplotlib.pyplot", "scipy.cluster.vq", "scipy.interpolate", "scipy.optimize",
+    "scipy.spatial",
+)  # fmt: skip
+"""Parts of other libraries that rooms import."""
 
 
 class Done(NamedTuple):
@@ -84,12 +90,11 @@ def _run_here(script: str, arguments: list[str], folder: str, written: str, vari
 
 def main() -> None:
     """Answer until the input ends."""
-    import matplotlib.pyplot
-
     from constraints.errors import MissingExtraError
     from constraints.solvers.kernels.loading import entrances
 
-    assert matplotlib.pyplot
+    for name in OTHERS:
+        importlib.import_module(name)
     with contextlib.suppress(MissingExtraError):
         entrances().take_all()
     for asked in sys.stdin:
