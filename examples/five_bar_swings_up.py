@@ -41,7 +41,7 @@ SIZES = {"ground": 0.1, "inner": 0.25, "outer": 0.35}  # [m]
 MOTORS = ("left_inner", "right_inner")
 DRIVEN = [0, 2, 4, 6]  # positions and speeds of the motors, in a state
 STRENGTH = 3.0  # [N m]; less than it takes to hold the linkage wherever it is on the way
-KNOTS, DURATION = 50, 1.0  # [s]
+KNOTS, DURATION = 40, 1.0  # [s]
 TOLERANCE = 1e-5
 
 
@@ -111,7 +111,7 @@ def openings(rows: ConstraintSet, trajectory: ShootingTrajectory) -> np.ndarray:
 
 
 def draw(rows: ConstraintSet, found: ShootingResult, path: str) -> None:
-    """The linkage at every fifth knot with the path of its tip, and the torques of its motors."""
+    """The linkage at every fourth knot with the path of its tip, and the torques of its motors."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(10.5, 6.4), layout="constrained")

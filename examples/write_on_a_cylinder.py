@@ -41,29 +41,30 @@ REST = np.array([0.0, -0.5, 0.0, -2.4, 0.0, 3.4, 0.785, 0.0, 0.0])
 class Desk(NamedTuple):
     robot: Robot
     problem: Problem
-    clearance: Clearance
+    beside: Problem
     collisions: CollisionModel
-    shapes: list[Shape]
+    pen: Shape
 
 
-def desk(clear: bool = True) -> Desk:
-    """The arm with a pen, a tin to write on, and a beam."""
+def desk() -> Desk:
+    """The arm with a pen, a tin to write on, and a beam; the problem, and the same without a word of the beam."""
     robot = Robot.from_urdf(URDF, SRDF)
     tip = robot.frame(HAND, [0.0, 0.0, PEN, 0.0, 0.0, 0.0, 1.0])
     pen = Shape("pen", "Cylinder", (0.006, PEN - 0.02), robot.frame(HAND, [0.0, 0.0, 0.5 * PEN, 0.0, 0.0, 0.0, 1.0]))
     held = [("pen", f"panda_{link}*") for link in ("hand", "leftfinger", "rightfinger")]
     solids = CollisionModel(robot, [BEAM, TIN, pen], URDF, ignored=held)
-    clearance = Clearance(solids, [("panda_*", "beam")], influence=0.2)
     out = across(Position(robot, tip) - CENTER, "z")  # from the axis of the tin to the tip
     inward = stack(-out / norm(out), 0.0)
-    constraints = [
+    written = [
         Implicit.equal(stack(atan2(-out[1], -out[0]), Position(robot, tip)[2]), [0.0, HEIGHT], name="line"),
         Implicit.zero(norm(out) - RADIUS, name="on the tin"),
         Implicit.above(dot(direction(robot, tip, "z"), inward), np.cos(TILT), name="pen"),
-        *([Implicit.above(clearance, CLEAR, margin=1e-3, name="clear")] if clear else []),
     ]
+    clearance = Clearance(solids, [("panda_*", "beam")], influence=0.2)
+    clear = Implicit.above(clearance, CLEAR, margin=1e-3, name="clear")
     fingers = [name for name in robot.joint_names if "finger" in name]
-    return Desk(robot, Problem(robot, constraints, frozen=fingers), clearance, solids, [BEAM, TIN, pen])
+    problem, beside = (Problem(robot, rows, frozen=fingers) for rows in ([*written, clear], written))
+    return Desk(robot, problem, beside, solids, pen)
 
 
 def line(problem: Problem, s: float) -> RightHandSide:
@@ -89,23 +90,23 @@ def main() -> int:
     options = parser.parse_args()
     logging.disable(logging.WARNING)  # remarks on the robot's file
     try:
-        here, beside = desk(), desk(clear=False)
+        here = desk()
     except ConstraintError as missing:
         print(f"The scene needs the robots of example-robot-data: {missing}", file=sys.stderr)
         return 1
     near = Clearance(here.collisions, [("panda_*", "beam")], smallest=True)
     paths, least = list[Path](), list[float]()
-    for wanted, words in ((here, "with the beam in mind"), (beside, "without")):
-        start = Projector(wanted.problem, Options.local()).project(REST, line(wanted.problem, 0.0)).or_raise().q
-        path = follow(wanted.problem, partial(line, wanted.problem), start, rng=np.random.default_rng(0)).or_raise()
+    for wanted, words in ((here.problem, "with the beam in mind"), (here.beside, "without")):
+        start = Projector(wanted, Options.local()).project(REST, line(wanted, 0.0)).or_raise().q
+        path = follow(wanted, partial(line, wanted), start, rng=np.random.default_rng(0)).or_raise()
         paths.append(path)
-        least.append(min(float(near.value(q)[0]) for q in map(path, np.linspace(0.0, path.duration, 200))))
+        least.append(min(float(near.value(q)[0]) for q in map(path, np.linspace(0.0, path.duration, 100))))
         print(f"{words}: {len(path.samples)} samples, {100.0 * least[-1]:.1f} cm from the beam where it is nearest")
     written = paths[0]
     for held in written.held():
         print(f"held: {held.name}, to {held.error:.0e}")
     if options.plot:
-        drawing, photo = Drawing(shapes=[*here.shapes, *ink(here.robot, written)]), PhotoOptions(width=360)
+        drawing, photo = Drawing(shapes=[BEAM, TIN, here.pen, *ink(here.robot, written)]), PhotoOptions(width=360)
         render(written, path=options.plot, drawing=drawing, count=4, photo=photo, view=(15, 215))
     if options.check:
         assert all(held.error <= 1e-4 for held in written.held())
