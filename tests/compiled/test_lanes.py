@@ -40,10 +40,10 @@ def mixed(case: Case, count: int) -> tuple[np.ndarray, np.ndarray]:
     outside = np.where(np.isfinite(bounds.upper), bounds.upper + 0.3, starts[2])
     starts[2] = np.where(np.isfinite(bounds.upper) & (bounds.upper > bounds.lower), outside, starts[2])
     starts[3, 0] = np.nan
-    ends, figures = projected_alone(*tables(case), starts, sides)
-    for n in (4, 5):
-        if figures[n, 0] == layout.CONVERGED:
-            starts[n] = ends[n]  # nothing to do
+    ends, figures = projected_alone(*tables(case), starts[4:6], sides[4:6])
+    for n, end, figure in zip((4, 5), ends, figures, strict=True):
+        if figure[0] == layout.CONVERGED:
+            starts[n] = end  # nothing to do
     if sides.size:
         sides[6, 0] = np.nan  # all of it becomes NaN
         sides[7, 0] += 1e3  # nowhere near
