@@ -30,10 +30,10 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def run(folder: Path, *command: str) -> str:
-    out = subprocess.run(command, cwd=folder, env=os.environ | VARIABLES, capture_output=True, text=True, timeout=120)
-    assert out.returncode == 0, out.stdout + out.stderr
-    return out.stdout
+def run_here(folder: Path, name: str) -> str:
+    done = scripts.run(folder / f"{name}.py", folder=folder, **VARIABLES)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
 
 
 def test_every_block_is_a_script_and_is_run() -> None:
@@ -47,23 +47,24 @@ SUCCESS = re.compile(r"ProjectionBatch\(500 rows: (49\d|500) CONVERGED")
 
 
 def test_scripts_of_one_process_run(folder: Path) -> None:
-    said = run(folder, sys.executable, "-c", f"import {', '.join(SERIAL)}")
-    assert len(SUCCESS.findall(said)) == len(SERIAL)
+    (folder / "all.py").write_text(f"import {', '.join(SERIAL)}")
+    assert len(SUCCESS.findall(run_here(folder, "all"))) == len(SERIAL)
 
 
 @pytest.mark.parametrize("name", POOLS)
 def test_scripts_of_many_processes_run(folder: Path, name: str) -> None:
     """A Dask run over two worker processes gives the same bits as none: its script asserts it."""
     pytest.importorskip(POOLS[name])
-    done = scripts.run(folder / f"{name}.py", folder=folder, **VARIABLES)
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert SUCCESS.search(done.stdout)
+    said = run_here(folder, name)
+    assert SUCCESS.search(said)
     if name == "with_dask":
-        assert done.stdout.rstrip().endswith("on 2 workers")
+        assert said.rstrip().endswith("on 2 workers")
 
 
 @pytest.mark.skipif(MPIEXEC is None, reason="no mpiexec is installed")
 def test_mpi_script_runs_on_three_ranks(folder: Path) -> None:
     pytest.importorskip("mpi4py")
-    said = run(folder, str(MPIEXEC), "-n", "3", sys.executable, "-m", "mpi4py.futures", "with_mpi.py")
-    assert SUCCESS.search(said)
+    command = [str(MPIEXEC), "-n", "3", sys.executable, "-m", "mpi4py.futures", "with_mpi.py"]
+    done = subprocess.run(command, cwd=folder, env=os.environ | VARIABLES, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert SUCCESS.search(done.stdout)
