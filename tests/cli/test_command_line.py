@@ -474,19 +474,19 @@ def test_a_reader_that_has_enough_is_no_error(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(importlib.util.find_spec("tqdm") is None, reason="tqdm is not installed")
-def test_a_terminal_sees_progress_and_a_file_does_not(file: Path, tmp_path: Path) -> None:
+def test_a_terminal_sees_progress_and_a_file_does_not(
+    file: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Command line: a bar on the error stream where that is a terminal."""
-    words = [sys.executable, "-m", "constraints", "project", "problem.json", "--starts", "300"]
     mine, its = pty.openpty()
     fcntl.ioctl(its, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
-    done = subprocess.run(
-        words, cwd=tmp_path, env=os.environ | {"PYTHONPATH": str(ROOT)}, stdout=subprocess.PIPE, stderr=its, check=False
-    )
-    os.close(its)
-    seen = everything(mine)
-    assert "300/300" in seen
-    assert b"of 300" in done.stdout
-    assert b"%|" not in done.stdout
+    with open(its, "w") as terminal, monkeypatch.context() as m:
+        m.setattr(sys, "stderr", terminal)
+        main(["project", str(file), "--starts", "300"])
+    assert "300/300" in everything(mine)
+    said = capsys.readouterr().out
+    assert "of 300" in said
+    assert "%|" not in said
 
 
 def everything(terminal: int) -> str:

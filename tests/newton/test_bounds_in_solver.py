@@ -204,8 +204,9 @@ def test_a_coupled_joint_does_not_wrap():
     problem = Problem(robot, [goal, coupling])
     assert problem.wraps.tolist() == [False] * 6 + [True]
     assert Problem(robot, [goal]).wraps.tolist() == [True] + [False] * 5 + [True]
+    projector = Projector(problem)
     for _ in range(40):
-        result = Projector(problem).project(robot.random(rng))
+        result = projector.project(robot.random(rng))
         if result.success:
             assert abs(result.q[0] - 2.0 * result.q[1]) <= 1e-4
             assert robot.bounds.contains(result.q)
