@@ -24,7 +24,7 @@ from ..robot.model.pinocchio import pin
 from .changes import pairs_called
 from .model import CollisionModel
 from .pairs import IndexPair, as_distance
-from .solids import geometry_of_hulls
+from .solids import CollisionSolid, geometry_of_hulls
 
 APART, DEEP = (1e-9, 1e-6), (1e-7, 1e-6)
 """Tolerances of coal's searches [m], for solids that are apart and that overlap: the first ones, then its own, where
@@ -168,11 +168,14 @@ class Clearance(Function):
         ends = tuple(listed[k] for k in numbers)
         bodies = [solid.body for solid in has.solids]
         signs = [_signs(robot, has.solids[i].joint, has.solids[j].joint) for i, j in ends]
-        balls = [None if s.spheres is None else (s.joint, s.spheres[0, :3], s.spheres[0, 3]) for s in has.solids]
+        smallest = as_flag(self.smallest, "smallest of a clearance")
+        is_bounded = smallest or self.influence is not None
+        asked_of = {i for pair in ends for i in pair} if is_bounded else set[int]()  # a cover of a mesh takes time
+        balls = [_ball(solid) if i in asked_of else None for i, solid in enumerate(has.solids)]
         set_fields(
             self,
             rows=tuple((model.names[i], model.names[j]) for i, j in ends),
-            smallest=as_flag(self.smallest, "smallest of a clearance"),
+            smallest=smallest,
             _numbers=tuple(numbers),
             _offsets=np.array([has.margins[i, j] + bodies[i].padding + bodies[j].padding for i, j in ends]),
             _signs=np.array(signs),
@@ -226,6 +229,12 @@ class Clearance(Function):
                 d = a - b
                 bounds[row] = np.sqrt(d @ d) - self._balls[i][2] - self._balls[j][2]
         return bounds - self._offsets
+
+
+def _ball(solid: CollisionSolid) -> tuple[int, Vector, float] | None:
+    """The ball around a solid: its joint, centre and radius."""
+    spheres = solid.spheres
+    return None if spheres is None else (solid.joint, spheres[0, :3], spheres[0, 3])
 
 
 def _influence(given: float | None) -> float:
