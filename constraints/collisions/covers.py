@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from hashlib import sha256
 from itertools import product
 from typing import Any, NamedTuple
 
@@ -12,6 +13,7 @@ from scipy.spatial import ConvexHull
 from liegroups.arrays import Matrix, Vector
 
 from ..linear_algebra import row_lengths
+from ..workspace import Kept
 from .hulls import triangles_of
 
 SPHERES_OF_A_MESH = 32
@@ -24,6 +26,8 @@ MOST_PIECES = 20_000
 """Pieces of a mesh: triangles are not cut further beyond."""
 ROUNDS_OF_A_BALL = 40
 """Steps of the search for a small ball around points."""
+MESHES = 256
+"""Meshes whose covers are kept: robots and scenes are read again."""
 ROUNDING_OF_A_RADIUS = 1e-12
 """What rounding may take from the radius of a sphere, as a part of the size of its solid."""
 
@@ -120,13 +124,24 @@ def _of_box(lower: Vector, upper: Vector, points: Matrix | None, disc: float = n
 
 
 def _of_triangles(triangles: Matrix) -> Cover:
+    """As `_grouped`, made once of the same numbers."""
+    return _KNOWN.get(sha256(triangles.tobytes()).digest(), lambda: _grouped(triangles))
+
+
+_KNOWN = Kept[Cover](MESHES)
+
+
+def _grouped(triangles: Matrix) -> Cover:
     """Balls around groups of neighbouring pieces: a triangle is in every ball that its corners are in."""
     center, radius = _ball(triangles.reshape(-1, 3))
     pieces = _cut(triangles, EDGE_OF_A_PIECE * radius)
     places = pieces.mean(axis=1)
     _, group = kmeans2(places, _far_apart(places, min(SPHERES_OF_A_MESH, len(pieces))), minit="matrix")
     balls = [_ball(pieces[group == k].reshape(-1, 3)) for k in np.unique(group)]
-    return widened(np.array([ball[0] for ball in balls]), np.array([ball[1] for ball in balls]), center, radius)
+    found = widened(np.array([ball[0] for ball in balls]), np.array([ball[1] for ball in balls]), center, radius)
+    for numbers in (found.centers, found.radii, found.center):
+        numbers.setflags(write=False)
+    return found
 
 
 def _far_apart(points: Matrix, count: int) -> Matrix:
