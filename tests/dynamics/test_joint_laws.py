@@ -204,6 +204,7 @@ def test_a_law_at_a_cut_hinge() -> None:
     assert found.hinge_force("cut") == pytest.approx([6.0], rel=1e-9)
     with pytest.raises(NoTimeError, match="force at the hinge of 'cut'"):
         driven.generalised(motion)
+    wrong: Any
     for wrong, kind, said in (
         (lambda angle: 0.0, WrongObjectError, ""),
         (lambda angle, rate: [1.0, 2.0], SizeError, "received 2"),

@@ -331,11 +331,11 @@ def _turning() -> Any:
 @pytest.mark.parametrize("joint", [*joint_models(), "turning"])
 def test_no_configuration_is_beyond_the_reach(joint: str) -> None:
     """Of each joint, within bounds of its plain entries; a bound of the right size."""
-    model, rng = pin.Model(), np.random.default_rng(0)
+    rng, model = np.random.default_rng(0), pin.Model()
     kind = _turning() if joint == "turning" else joint_models()[joint]
     carrier = model.addJoint(0, kind, pin.SE3(np.eye(3), np.array([0.3, 0.0, 0.0])), "joint")
-    tip = pin.SE3(np.eye(3), np.array([0.0, 0.2, 0.1]))
-    model.addFrame(pin.Frame("tip", carrier, tip, pin.FrameType.OP_FRAME))
+    offset = pin.SE3(np.eye(3), np.array([0.0, 0.2, 0.1]))
+    tip = model.addFrame(pin.Frame("tip", carrier, offset, pin.FrameType.OP_FRAME))
     robot = lc.Robot(model)
     plain = plain_entries(robot.nq, robot.space.unit_blocks)
     if plain.any():
@@ -344,7 +344,7 @@ def test_no_configuration_is_beyond_the_reach(joint: str) -> None:
     reach, data, farthest = reach_of(robot, robot.frame("tip"), free=True), robot.model.createData(), 0.0
     for _ in range(300):
         pin.framesForwardKinematics(robot.model, data, robot.space.random(rng, lower, upper))
-        farthest = max(farthest, float(np.linalg.norm(data.oMf[robot.model.getFrameId("tip")].translation)))
+        farthest = max(farthest, float(np.linalg.norm(data.oMf[tip].translation)))
     assert reach / 6.0 < farthest <= reach
     assert reach <= reach_of(robot, robot.frame("tip"))
 
