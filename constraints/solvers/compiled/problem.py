@@ -60,6 +60,10 @@ class Packed(NamedTuple):
             raise self.calls.error(code, culprit)
 
 
+_Generation = tuple[int, int, set[int], set[int]]
+"""Tape and writes of a generation; the joints that it needs, and the entries of q that it writes."""
+
+
 class _Level(NamedTuple):
     """A level that was packed: its record, and the joints that it needs."""
 
@@ -175,7 +179,7 @@ class _ProblemPacker:
         header[layout.MANDATORY] = sum(1 for level in problem.mandatory if level.size)
         header[layout.OPTIONAL] = int(header[layout.LEVELS] > header[layout.MANDATORY])
         header[layout.COMPUTES], header[layout.MAPS] = int(len(problem.explicits) > 0), int(len(generations) > 0)
-        self._schedule([self._neutral_outputs(), *generations] if generations else [], levels, [twins, doubtful])
+        self._schedule([*self._neutral_outputs(generations), *generations], levels, [twins, doubtful])
         header[layout.LEVEL_TABLE] = packer.table([i for level in levels for i in level.record])
         header[layout.TWINS], header[layout.DOUBTFUL] = packer.table(twins.record), packer.table(doubtful.record)
         header[layout.CHAIN] = packer.records(self._chain())
@@ -228,10 +232,8 @@ class _ProblemPacker:
         pack_function(packer, explicit.g_inverse, Argument(at, nowhere), PackedResult.of_value(outputs))
         return outputs
 
-    def _generation(
-        self, explicits: Sequence[Explicit], elements: dict[int, int]
-    ) -> tuple[int, int, set[int], set[int]]:
-        """Tape and writes of a generation; the joints that it needs, and the entries of q that it writes."""
+    def _generation(self, explicits: Sequence[Explicit], elements: dict[int, int]) -> _Generation:
+        """Pack a generation."""
         packer, writes, entries = self._packer, list[tuple[int, int]](), set[int]()
         packer.used = set()
 
@@ -244,16 +246,23 @@ class _ProblemPacker:
 
         return packer.recorded(write), packer.records(writes), packer.used, entries
 
-    def _neutral_outputs(self) -> tuple[int, int, set[int], set[int]]:
-        """A generation before all others: computed outputs are neutral until they are computed.
+    def _neutral_outputs(self, generations: Sequence[_Generation]) -> list[_Generation]:
+        """A generation before all others, where joints read computed outputs before these are computed: neutral ones.
 
         A relative pose is that of two joints seen from the world, and has their rounding, of joints that carry both
         too. Where such a joint is computed itself, outputs would depend on what stood there before, in the last bits.
         """
-        entries = [i for generation in self._moving for e in generation for i in e.outputs.q_indices.tolist()]
-        at = self._packer.filled(self._problem.space.neutral[entries])
-        writes = self._packer.records([(at + i, entry) for i, entry in enumerate(entries)])
-        return self._packer.recorded(lambda: None), writes, set(), set(entries)
+        packer, tree = self._packer, self._packer.joints
+        read, left = set[int](), {i for _, _, _, entries in generations for i in entries}
+        for _, _, joints, entries in generations:
+            for number in set[int]() if tree is None else tree.with_carriers(joints):
+                read |= left.intersection(() if tree is None else tree.joints[number].entries)
+            left -= entries
+        if not read:
+            return []
+        at = packer.filled(self._problem.space.neutral[sorted(read)])
+        writes = packer.records([(at + i, entry) for i, entry in enumerate(sorted(read))])
+        return [(packer.recorded(lambda: None), writes, set(), read)]
 
     def _map(self, explicit: Explicit, element: int) -> int:
         """Emit an explicit map, its derivative into E: where its value is in W."""
@@ -361,7 +370,7 @@ class _ProblemPacker:
 
     def _schedule(
         self,
-        generations: Sequence[tuple[int, int, set[int], set[int]]],
+        generations: Sequence[_Generation],
         levels: Sequence[_Level],
         others: Sequence[_Level],
     ) -> None:
