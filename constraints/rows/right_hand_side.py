@@ -17,7 +17,7 @@ from ..exports import from_above
 from ..functions.function import Function
 from ..keywords import unchanging
 from ..point import Point, as_point
-from ..words import counted
+from ..words import counted, first_names
 from ..workspace import Workspace
 from .explicit import Explicit
 from .row_owner import RowOwner
@@ -25,7 +25,6 @@ from .same_constraints import what_differs
 from .stack import Stack
 
 _T = TypeVar("_T")
-_SHOWN = 6  # constraints that an error lists
 
 
 @final
@@ -294,5 +293,4 @@ def _sizes(stack: Stack) -> str:
     if len(stack) < 2:
         return ""
     sizes = [f"{s.stop - s.start} of '{name}'" for name, s in zip(stack.names, stack.rhs_slices, strict=True)]
-    more = f" and {len(sizes) - _SHOWN} more" if len(sizes) > _SHOWN else ""
-    return f"{', '.join(sizes[:_SHOWN])}{more}; problem.rhs.replace(name, point) changes one"
+    return f"{first_names(sizes)}; problem.rhs.replace(name, point) changes one"
