@@ -17,10 +17,7 @@ from constraints.loops import Axes, Baumgarte, ConstraintSet, Form, PointContact
 
 DATA = Path(__file__).resolve().parent / "data" / "crocoddyl"
 ROBOTS = ("anymal", "talos_legs")
-SOLES = {
-    "anymal": ("LF_FOOT", "RF_FOOT", "LH_FOOT", "RH_FOOT"),
-    "talos_legs": ("left_sole_link", "right_sole_link"),
-}
+SOLES = {"anymal": ("LF_FOOT", "RF_FOOT", "LH_FOOT", "RH_FOOT"), "talos_legs": ("left_sole_link", "right_sole_link")}
 """Contact frames."""
 
 

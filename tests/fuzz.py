@@ -164,7 +164,7 @@ class BadInput:
 EXPECTATION = re.compile(
     r"expected|must|takes|needs|named|nearest|valid|above|after|outside|only|twice|give |needs|not both|no such|"
     r"below|cut in two|build all|are given|belong|there are|cannot|misses|missing|no mass|not found|does not|share|"
-    r"is no |is not a |root|line \d|parse",
+    r"is no |is not a |root|line \d|parse"
 )
 """Words with which messages say what was expected, or what is wrong."""
 

@@ -152,9 +152,7 @@ def pr2() -> Robot:
 def talos() -> Robot:
     """PAL Talos on a free-flyer, hands reduced."""
     return Robot.from_urdf(
-        f"{_ROBOTS}/talos_data/robots/talos_reduced.urdf",
-        f"{_ROBOTS}/talos_data/srdf/talos.srdf",
-        base=Base.FREE_FLYER,
+        f"{_ROBOTS}/talos_data/robots/talos_reduced.urdf", f"{_ROBOTS}/talos_data/srdf/talos.srdf", base=Base.FREE_FLYER
     )
 
 

@@ -77,9 +77,7 @@ def factory(
         semantics = manipulation.read_semantics(robot, srdf_of_box(handles, mask), f"box{i}")
         things.append(
             manipulation.MovableObject(
-                f"box{i}",
-                list(semantics.handles.values()),
-                semantics.surfaces[f"box{i}/bottom"] if surfaces else (),
+                f"box{i}", list(semantics.handles.values()), semantics.surfaces[f"box{i}/bottom"] if surfaces else ()
             )
         )
     return manipulation.ConstraintGraphFactory(

@@ -345,8 +345,7 @@ def _triangular(a: Floats9, b: Floats9) -> Matrix:
     c, d, e, f, g, h, i, j, k = b
     o = 0.0
     entries = _PACK36(
-        *(r, s, t, c, d, e, u, v, w, f, g, h, x, y, z, i, j, k),
-        *(o, o, o, r, s, t, o, o, o, u, v, w, o, o, o, x, y, z),
+        *(r, s, t, c, d, e, u, v, w, f, g, h, x, y, z, i, j, k), *(o, o, o, r, s, t, o, o, o, u, v, w, o, o, o, x, y, z)
     )
     return np.ndarray(_SHAPE6, _DOUBLE, bytearray(entries))
 

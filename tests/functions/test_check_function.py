@@ -284,8 +284,7 @@ def test_points_where_a_function_is_undefined_are_drawn_again() -> None:
 
 
 @pytest.mark.parametrize(
-    ("configurations", "error"),
-    [(np.zeros((2, 6)), errors.SizeError), (np.full(7, np.nan), errors.NotFiniteError)],
+    ("configurations", "error"), [(np.zeros((2, 6)), errors.SizeError), (np.full(7, np.nan), errors.NotFiniteError)]
 )
 def test_configurations_are_checked(configurations: np.ndarray, error: type[Exception]) -> None:
     with pytest.raises(error, match=r"configuration for Pose\(tool\)"):

@@ -19,17 +19,7 @@ from samples import SAMPLES, arm_frames
 
 import constraints.functions
 import liegroups
-from constraints import (
-    Affine,
-    CenterOfMass,
-    Function,
-    Implicit,
-    Pose,
-    Position,
-    Problem,
-    Rotation,
-    Stacked,
-)
+from constraints import Affine, CenterOfMass, Function, Implicit, Pose, Position, Problem, Rotation, Stacked
 from constraints.errors import (
     ConstraintError,
     DtypeError,

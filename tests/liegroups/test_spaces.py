@@ -145,8 +145,7 @@ def test_laws_of_spaces_written_by_users(space: Space) -> None:
 
 
 @pytest.mark.parametrize(
-    "broken",
-    ["_integrate", "_difference", "_compose", "_inverse", "_adjoint", "_exp_jacobian", "_log_jacobian"],
+    "broken", ["_integrate", "_difference", "_compose", "_inverse", "_adjoint", "_exp_jacobian", "_log_jacobian"]
 )
 def test_check_space_finds_a_wrong_map(broken: str) -> None:
     with pytest.raises(CheckFailed) as caught:

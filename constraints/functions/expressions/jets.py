@@ -150,7 +150,5 @@ def rotated_jet(R: Matrix, turn: Jet, p: Jet) -> Jet:
     by_q += cross_columns(turn.by_q, P) + cross_columns(turn.acceleration, K)
     by_v = p.by_v + cross_columns(W, both) + cross_columns(w, K + seen) + cross_columns(turn.by_v, P)
     return z._replace(
-        rate_q=R @ (c_q + cross_columns(W, c)),
-        by_q=R @ (by_q + cross_columns(W, acceleration)),
-        by_v=R @ by_v,
+        rate_q=R @ (c_q + cross_columns(W, c)), by_q=R @ (by_q + cross_columns(W, acceleration)), by_v=R @ by_v
     )
