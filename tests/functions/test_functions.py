@@ -60,7 +60,6 @@ from constraints.questions import ask_once
 from constraints.testing import check_function
 from constraints.testing.derivatives import drift_error, jacobian_error
 from liegroups import SE3, SO2, SO3, R3xSO3, Rn
-from liegroups.formulas.second_order import so3_log_second
 
 mp: Any = _mp  # half of its names are made when it is imported
 
@@ -358,39 +357,6 @@ def test_errors_of_poses_at_bad_angles(outputs: Any, angle: float) -> None:
                 ahead, behind = (outputs.difference(rhs, f.value(q + sign * step)) for sign in (1, -1))
                 differences[:, i] = (ahead - behind) / 2e-5
             np.testing.assert_allclose(jacobian, differences, rtol=0, atol=1e-8)
-
-
-@pytest.mark.parametrize("angle", a_few(ANGLES, 6))
-def test_drift_of_rotation_vectors_at_bad_angles(angle: float) -> None:
-    """Property 1, for drift: against second differences of the logarithm in 50 digits, with steps of 1e-13.
-
-    Along R(t) = exp(r) exp(w t + alpha t^2 / 2) the body velocity is w + alpha t up to t^2, so that the second
-    derivative of log R(t) at 0 is what the formula states; the step is far smaller than the distance to the cut.
-    """
-    rng = np.random.default_rng(12)
-    for _, r in cases(angle):
-        w, alpha = rng.standard_normal((2, 3))
-        with mp.workdps(60):
-            h = mpf("1e-13")
-            moved = [mp_log(mp_exp(r, 1) * mp_exp_of(w, alpha, sign * h)) for sign in (-1, 0, 1)]
-            expected = [float((moved[0][i] - 2 * moved[1][i] + moved[2][i]) / h**2) for i in range(3)]
-        out = so3_log_second(r, w, alpha)
-        np.testing.assert_allclose(out, expected, rtol=0, atol=1e-11)
-
-
-def mp_exp(r: Any, t: Any) -> Any:
-    return mp.expm(mp.matrix([[0, -r[2] * t, r[1] * t], [r[2] * t, 0, -r[0] * t], [-r[1] * t, r[0] * t, 0]]))
-
-
-def mp_exp_of(w: np.ndarray, alpha: np.ndarray, t: Any) -> Any:
-    return mp_exp([mpf(float(a)) * t + mpf(float(b)) * t**2 / 2 for a, b in zip(w, alpha, strict=True)], 1)
-
-
-def mp_log(R: Any) -> list[Any]:
-    axis = [R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]]
-    sine = mp.sqrt(sum(x**2 for x in axis)) / 2
-    angle = mp.atan2(sine, (R[0, 0] + R[1, 1] + R[2, 2] - 1) / 2)
-    return [x / 2 * (angle / sine if sine else 1) for x in axis]
 
 
 STRETCHED = [

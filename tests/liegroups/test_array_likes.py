@@ -83,7 +83,7 @@ REFUSED: list[tuple[Any, type[ConstraintError]]] = [
 
 
 @pytest.mark.parametrize("name", MAPS)
-@pytest.mark.parametrize("space", ["R3", "SO3", "SE3", "humanoid"])
+@pytest.mark.parametrize("space", ["R3", "SO2", "SO3", "SE2", "SE3", "nested", "humanoid"])
 def test_everything_else_is_refused_by_name(space: str, name: str) -> None:
     """Mend 11: a typed error names what it is that came, and of which space."""
     where = SPACES[space]()

@@ -46,7 +46,8 @@ def test_random_points_are_unit_one_by_one_and_stacked() -> None:
     ("space", "hint"),
     [
         (SO2, "(cos, sin)"), (SO3, "the quaternion xyzw"), (SE3, "the position, then the quaternion xyzw"), (Rn(3), ""),
-        (Rn(2) * SO3, "'SO3' takes 4 numbers"), (SO2 * Rn(2) * SE3, "'SO2' takes 2 numbers, 'SE3' takes 7 numbers"),
+        (SE2, "x, y, then (cos, sin)"), (R3xSO3, "'SO3' takes 4 numbers"), (Rn(2) * SO3, "'SO3' takes 4 numbers"),
+        (SO2 * Rn(2) * SE3, "'SO2' takes 2 numbers, 'SE3' takes 7 numbers"),
         (Rn(2) * Rn(1), ""), (SO3 * SO3 * SO2 * SE2, "'SO3[0]' takes 4 numbers, 'SO3[1]' takes 4 numbers, "
                               "'SO2' takes 2 numbers, 'SE2' takes 4 numbers"),
         (SO3 * SO3 * SO2 * SE2 * SE3, "'SO3[0]' takes 4 numbers, 'SO3[1]' takes 4 numbers, 'SO2' takes 2 numbers, "

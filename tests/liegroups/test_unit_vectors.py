@@ -15,7 +15,7 @@ from liegroups.unit_vectors import NEAR_HALF_TURN, arcsine, unit_log, unit_log_t
 
 PRODUCTS = [1.0, 1.0 - 1e-12, 1.0 - 1e-5, 0.9501, 0.95, 0.9499, 0.5, 0.0, -0.3, -0.9, cos(pi - 2.0 * NEAR_HALF_TURN)]
 """On both sides of the switch at 0.95, and up to near a half turn."""
-SQUARES = [0.0, 1e-9, 0.5 * LOG_SWITCH, LOG_SWITCH * (1.0 - 1e-9), LOG_SWITCH, 1.5, 4.0, 8.0, 9.8]
+SQUARES = [0.0, 1e-9, 1e-3, 0.5, 0.5 * LOG_SWITCH, LOG_SWITCH * (1.0 - 1e-9), LOG_SWITCH, 1.5, 1.51, 4.0, 5.0, 8.0, 9.8]
 
 
 def _k(c: mpmath.mpf) -> mpmath.mpf:
