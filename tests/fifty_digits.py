@@ -451,23 +451,27 @@ def _nearest(polygon: Any, p: Any) -> Any:
     return min(candidates, key=lambda x: (x - p) @ (x - p)) if candidates else p
 
 
+def contact_rows(R: Any, p: Any, polygon: Any, margin: float) -> tuple[Any, Any, tuple[Any, Any]]:
+    """The rows of a contact, its place, and (cos, sin) of the turn about the normal, of a pose seen from the floor.
+
+    The swing is the rotation vector that leads e_x to the normal.
+    """
+    near, sine = _nearest(polygon, p[1:]), _norm(R[1:, 0])
+    tilt = np.array([-R[2, 0], R[1, 0]], dtype=object) * (mp.atan2(sine, R[0, 0]) / sine if sine else 1)
+    c, s = R[1, 1] + R[2, 2], R[2, 1] - R[1, 2]
+    n = mp.sqrt(c * c + s * s)
+    return np.concatenate([[p[0] + mp.mpf(margin)], p[1:] - near, tilt]), near, (c / n, s / n)
+
+
 def _contact(f: Any, point: Point) -> Point:
-    """Rows of the pair with the least contact; the swing as the rotation vector that leads e_x to the normal."""
-    found = list[Any]()
-    for pair in f._pairs:
-        R, p = _relative(pair, point)
-        near, sine = _nearest(pair.floor.polygon, p[1:]), _norm(R[1:, 0])
-        tilt = np.array([-R[2, 0], R[1, 0]], dtype=object) * (mp.atan2(sine, R[0, 0]) / sine if sine else 1)
-        rows = np.concatenate([[p[0] + mp.mpf(f.margin)], p[1:] - near, tilt])
-        c, s = R[1, 1] + R[2, 2], R[2, 1] - R[1, 2]
-        n = mp.sqrt(c * c + s * s)
-        found.append((rows @ rows, rows, [near, _plane(c / n, s / n)]))
-    _, rows, place = min(found, key=lambda entry: entry[0])
+    """Rows of the pair with the least contact."""
+    found = [contact_rows(*_relative(pair, point), pair.floor.polygon, f.margin) for pair in f._pairs]
+    rows, near, turn = min(found, key=lambda entry: entry[0] @ entry[0])
     if isinstance(f, ConvexShapeContact):
         return [rows]
     if isinstance(f, ConvexShapeContactComplement):
-        return place
-    return [np.concatenate([rows, place[0]]), place[1]]
+        return [near, _plane(*turn)]
+    return [np.concatenate([rows, near]), _plane(*turn)]
 
 
 def _of_frames(f: Any, point: Point) -> Point:

@@ -1,65 +1,49 @@
-"""Contacts written again in sixty digits: the nearest point of a polygon, the rows, and their derivatives."""
+"""Contacts in fifty digits: the nearest point of a polygon, the rows, and their derivatives."""
 
 from __future__ import annotations
 
 import math
-from typing import Any
 
-import mpmath as mp
+import fifty_digits as digits
 import numpy as np
 import pinocchio as pin
 import pytest
-from mpmath import mpf
 
 from constraints import Surface
 from constraints.errors import ModelError
 from constraints.functions.contact.contact_rows import contact_error, touch, write_contact, write_place
 from constraints.robot import Frame
+from liegroups import SE3
 
 PENTAGON = np.array([[-0.4, -0.3, 0.1], [0.3, -0.4, 0.1], [0.6, 0.1, 0.1], [0.1, 0.5, 0.1], [-0.5, 0.3, 0.1]])
 FLOOR = Surface("floor", Frame("world", 0), PENTAGON)
 MARGIN = 0.03
 
 
-def nearest(y: Any, z: Any) -> tuple[Any, Any]:
-    """The nearest point of the floor: the point itself inside, else the nearest of the nearest points of all edges."""
-    corners = [(mpf(a), mpf(b)) for a, b in FLOOR.polygon.tolist()]
-    edges = list(zip(corners, [*corners[1:], corners[0]], strict=True))
-    if all((b[0] - a[0]) * (z - a[1]) - (b[1] - a[1]) * (y - a[0]) >= 0 for a, b in edges):
-        return y, z
-    found = []
-    for a, b in edges:
-        along = (b[0] - a[0], b[1] - a[1])
-        part = ((y - a[0]) * along[0] + (z - a[1]) * along[1]) / (along[0] ** 2 + along[1] ** 2)
-        part = min(max(part, mpf(0)), mpf(1))
-        found.append((a[0] + part * along[0], a[1] + part * along[1]))
-    return min(found, key=lambda c: (c[0] - y) ** 2 + (c[1] - z) ** 2)
-
-
-def rows_of(p: Any, R: Any) -> list[Any]:
-    """The seven numbers of a hold, and the angle about the normal, by the formulas of their docstrings."""
-    y, z = nearest(p[1], p[2])
-    sine2 = R[1, 0] ** 2 + R[2, 0] ** 2
-    sine = mp.sqrt(sine2)
-    ratio = mp.atan2(sine, R[0, 0]) / sine if sine2 > 1e-24 else 1 + sine2 / 6
-    tilt = [-ratio * R[2, 0], ratio * R[1, 0]]
-    turn = mp.atan2(R[2, 1] - R[1, 2], R[1, 1] + R[2, 2])
-    return [p[0] + MARGIN, p[1] - y, p[2] - z, *tilt, y, z, turn]
-
-
-def moved(p: Any, R: Any, twist: int, h: Any) -> tuple[Any, Any]:
-    """The pose after a step of the body twist, to first order, which is all that central differences see."""
-    if twist < 3:
-        return p + h * R[:, twist], R
-    w = [h if i == twist - 3 else mpf(0) for i in range(3)]
-    return p, R * (mp.eye(3) + mp.matrix([[0, -w[2], w[1]], [w[2], 0, -w[0]], [-w[1], w[0], 0]]))
-
-
+TILTS = [
+    0.0,
+    1e-9,
+    1e-5,
+    1e-4,
+    0.01,
+    0.0299,
+    0.0301,
+    0.035,
+    1.0,
+    1.5,
+    1.6,
+    2.09,
+    2.1,
+    3.0,
+    math.pi - 1e-2,
+    math.pi - 1e-4,
+]
 PLACES = [(0.1, 0.05), (-0.3, -0.1), (0.1, -0.9), (0.8, -0.3), (0.5, 0.7), (-0.6, 0.9), (-0.9, 0.0), (0.2, 0.35)]
+PLACES += [(0.1, 1.3), (0.9, -1.5)]  # in front of two edges
 
 
-@pytest.mark.parametrize("tilt", [0.0, 1e-9, 1e-4, 0.0299, 0.0301, 1.0, 1.6, 2.09, 2.1, 3.0, math.pi - 1e-4], ids=str)
-def test_rows_and_their_derivatives_in_sixty_digits(tilt: float) -> None:
+@pytest.mark.parametrize("tilt", TILTS, ids=str)
+def test_rows_and_their_derivatives_in_fifty_digits(tilt: float) -> None:
     """Inside, beside edges and beyond corners; both sides of every switch between formulas."""
     rng = np.random.default_rng(int(1e3 * tilt))
     for k, place in enumerate(PLACES):
@@ -74,19 +58,17 @@ def test_rows_and_their_derivatives_in_sixty_digits(tilt: float) -> None:
         by_contact, by_place = np.zeros((5, 6)), np.zeros((3, 6))
         write_contact(at, MARGIN, contact, by_contact)
         write_place(at, where, by_place)
-        with mp.workdps(60):
-            p, S = mp.matrix(pose.translation.tolist()), mp.matrix(R.tolist())
-            expected = rows_of(p, S)
-            step, slopes = mpf("1e-20"), np.zeros((8, 6))
-            for i in range(6):
-                ahead, behind = (rows_of(*moved(p, S, i, s * step)) for s in (1, -1))
-                slopes[:, i] = [float((a - b) / (2 * step)) for a, b in zip(ahead, behind, strict=True)]
-            values = [float(x) for x in expected]
-        np.testing.assert_allclose(contact, values[:5], rtol=1e-14, atol=1e-15 if tilt < 3.1 else 1e-12)
-        np.testing.assert_allclose(where[:2], values[5:7], rtol=0, atol=1e-15)
-        np.testing.assert_allclose(
-            where[2:], [math.cos(values[7]), math.sin(values[7])], rtol=0, atol=1e-14 / (1e-8 + math.cos(tilt / 2))
-        )
+        exact = digits.exact(R), digits.exact(pose.translation)
+        rows, near, (c, sine) = digits.contact_rows(*exact, FLOOR.polygon, MARGIN)
+        slopes = np.zeros((8, 6))
+        for i, step in enumerate(digits.exact(np.eye(6)) / digits.mp.mpf(10) ** 20):
+            ends = (digits.leaf_moved(SE3, exact, s * step) for s in (1, -1))
+            ahead, behind = (digits.contact_rows(S, p, FLOOR.polygon, MARGIN) for S, p in ends)
+            turned = c * (ahead[2][1] - behind[2][1]) - sine * (ahead[2][0] - behind[2][0])
+            slopes[:, i] = np.r_[ahead[0] - behind[0], ahead[1] - behind[1], turned] * digits.mp.mpf(10) ** 20 / 2
+        np.testing.assert_allclose(contact, rows.astype(float), rtol=1e-14, atol=1e-15 if tilt < 3.1 else 1e-12)
+        np.testing.assert_allclose(where[:2], near.astype(float), rtol=0, atol=1e-15)
+        np.testing.assert_allclose(where[2:], [float(c), float(sine)], rtol=0, atol=1e-14 / (1e-8 + math.cos(tilt / 2)))
         scale = np.abs(slopes).max(axis=1, keepdims=True)
         assert np.all(np.abs(np.vstack((by_contact, by_place)) - slopes) <= 4e-12 * np.maximum(scale, 1.0)), place
         assert contact_error(at, MARGIN) == pytest.approx(float(np.linalg.norm(contact)), rel=1e-14)
