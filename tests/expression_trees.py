@@ -1,7 +1,7 @@
 """Random formulas of functions of the arm, and what they are in 50 digits.
 
-The judge knows nothing of the library: the arm's kinematics from the numbers of its model, and every operator, by
-arithmetic of Taylor series along a motion q + t v, in mpmath. Beside each number goes a bound of what rounding may do
+The judge knows nothing of the library: leaves are those of `fifty_digits`, and every operator is written again, by
+arithmetic of Taylor series along a motion q + t v. Beside each number goes a bound of what rounding may do
 to it: of a leaf its size, and with each operator what the slopes make of the bounds of the operands, and its own size.
 """
 
@@ -12,8 +12,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+import fifty_digits as digits
 import numpy as np
-from mpmath import mp as _mp
+from fifty_digits import mp
 from robots import arm
 
 from constraints import CenterOfMass, Function, Position, Rotation
@@ -35,15 +36,11 @@ from constraints.functions import (
     stack,
 )
 
-mp: Any = _mp  # half of its names are made when it is imported
-DIGITS = 50
 APART = 1e-3
 """How far trees stay from kinks and poles."""
 LARGEST = 1e3
 """Of any number within a tree, and of its slopes."""
 FRAMES = ("elbow", "tool", "wrist_pitch")
-
-mp.dps = DIGITS
 
 
 @dataclass(frozen=True)
@@ -113,71 +110,11 @@ def total(terms: list[Series]) -> Series:
     return functools.reduce(lambda a, b: a + b, terms)
 
 
-# The arm in 50 digits.
-
-Matrix = list[list[Series]]
-
-
-def product_of(A: Matrix, B: Matrix) -> Matrix:
-    return [[total([A[i][k] * B[k][j] for k in range(3)]) for j in range(3)] for i in range(3)]
-
-
-def moved(A: Matrix, p: Vector) -> Vector:
+def moved(A: list[Vector], p: Vector) -> Vector:
     return [total([A[i][k] * p[k] for k in range(3)]) for i in range(3)]
 
 
-class Arm:
-    """Leaves at q along v: positions and rotations of frames, the centre of mass."""
-
-    def __init__(self, q: np.ndarray, v: np.ndarray) -> None:
-        model: Any = arm().model
-        placed: list[tuple[Matrix, Vector]] = [(constants(np.eye(3)), [number(0)] * 3)]
-        for j in range(1, model.njoints):
-            R, p = placed[model.parents[j]]
-            X = model.jointPlacements[j]
-            turn = rotation_about(model.joints[j].shortname(), float(q[j - 1]), float(v[j - 1]))
-            p = [a + b for a, b in zip(p, moved(R, list(map(number, X.translation))), strict=True)]
-            placed.append((product_of(product_of(R, constants(X.rotation)), turn), p))
-        size = 1 + float(np.abs(v).sum())
-        self.leaves: dict[str, Any] = {}
-        for name in FRAMES:
-            frame = arm().frame(name)
-            R, p = placed[frame.joint]
-            p = [a + b for a, b in zip(p, moved(R, list(map(number, frame.placement.translation))), strict=True)]
-            self.leaves[f"Position({name})"] = as_leaf(p, size)
-            R = product_of(R, constants(frame.placement.rotation))
-            self.leaves[f"Rotation({name})"] = [as_leaf(row, size) for row in R]
-        mass, sums = mp.mpf(0), [number(0)] * 3
-        for j in range(1, model.njoints):
-            own, lever = mp.mpf(model.inertias[j].mass), list(map(number, model.inertias[j].lever))
-            R, p = placed[j]
-            c = [a + b for a, b in zip(p, moved(R, lever), strict=True)]
-            sums = [a + b.times(own) for a, b in zip(sums, c, strict=True)]
-            mass += own
-        self.leaves["CenterOfMass"] = as_leaf([s.times(1 / mass) for s in sums], size)
-
-
-def as_leaf(vector: Vector, size: float) -> Vector:
-    """With the bounds of a leaf: its size, and that of the motion."""
-    return [Series(s.x, (1 + abs(s.x[0]), mp.mpf(size) + abs(s.x[1]), mp.mpf(size) ** 2 + abs(s.x[2]))) for s in vector]
-
-
-def constants(R: Any) -> Matrix:
-    return [[number(x) for x in row] for row in np.asarray(R).tolist()]
-
-
-def rotation_about(kind: str, angle: float, speed: float) -> Matrix:
-    s, c = mp.sin(mp.mpf(angle)), mp.cos(mp.mpf(angle))
-    at = Series((mp.mpf(angle), mp.mpf(speed), mp.mpf(0)), (mp.mpf(1),) * 3)
-    sine, cosine, one, zero = at.of((s, c, -s, -c)), at.of((c, -s, -c, s)), number(1), number(0)
-    i = "XYZ".index(kind[-1])
-    j, k = (i + 1) % 3, (i + 2) % 3
-    R = [[zero] * 3 for _ in range(3)]
-    R[i][i], R[j][j], R[k][k], R[j][k], R[k][j] = one, cosine, cosine, sine.times(-1), sine
-    return R
-
-
-# Operators: how the library writes each, and what it is.
+# Leaves.
 
 LEAVES: dict[str, Callable[[], Function]] = {
     **{f"Position({name})": functools.partial(Position, arm(), name) for name in FRAMES},
@@ -186,6 +123,28 @@ LEAVES: dict[str, Callable[[], Function]] = {
 ROTATIONS: dict[str, Callable[[], Function]] = {
     f"Rotation({name})": functools.partial(Rotation, arm(), name) for name in FRAMES
 }
+
+
+class Arm:
+    """Leaves at q along v, by `fifty_digits` and central differences: positions, rotations, the centre of mass."""
+
+    def __init__(self, q: np.ndarray, v: np.ndarray) -> None:
+        space, h = arm().space, mp.mpf(10) ** -12
+        here, self.leaves = digits.point_of(space, q), dict[str, Any]()
+        points = [digits.moved(space, here, digits.exact(v) * t) for t in (-h, mp.mpf(0), h)]
+        for name, make in (LEAVES | ROTATIONS).items():
+            behind, at, ahead = (digits.value_at(make(), point)[0] for point in points)
+            along = np.stack([at, (ahead - behind) / (2 * h), (behind - 2 * at + ahead) / h**2], axis=-1)
+            leaf = [as_leaf(x, 1 + np.abs(v).sum()) for x in along.reshape(-1, 3)]
+            self.leaves[name] = leaf if len(leaf) == 3 else [leaf[:3], leaf[3:6], leaf[6:]]
+
+
+def as_leaf(x: Any, size: float) -> Series:
+    """A number along the motion with the bounds of a leaf: its size, and that of the motion."""
+    return Series(tuple(x), tuple(mp.mpf(size) ** k + abs(x[k]) for k in range(3)))  # type: ignore[arg-type]
+
+
+# Operators: how the library writes each, and what it is.
 
 
 class Avoided(Exception):
