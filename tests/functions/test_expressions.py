@@ -19,7 +19,18 @@ from samples import SAMPLES, arm_frames
 
 import constraints.functions
 import liegroups
-from constraints import Affine, CenterOfMass, Function, Implicit, Pose, Position, Problem, Rotation, Stacked
+from constraints import (
+    Affine,
+    CenterOfMass,
+    Function,
+    Implicit,
+    Pose,
+    Position,
+    Problem,
+    Rotation,
+    Stacked,
+    Transformation,
+)
 from constraints.errors import (
     ConstraintError,
     DtypeError,
@@ -37,6 +48,7 @@ from constraints.functions import (
     Constant,
     Expression,
     Identity,
+    Sum,
     atan2,
     cos,
     cross,
@@ -65,6 +77,7 @@ ANY: dict[str, Any] = {
     "POSE": Pose(ROBOT, "tool"),
 }
 P, E, C, R, POSE = ANY.values()
+POSE_ROWS = Transformation(ROBOT, "tool")
 Q = ROBOT.random(np.random.default_rng(7))
 LIMIT = 1e-14
 """Of the bounds of rounding: of values; of Jacobians and drifts, in which the same roundings are found."""
@@ -519,8 +532,17 @@ def test_next_to_zero_a_root_has_a_value_and_a_slope(f: Function, exponent: floa
         (lambda: dot(P, P[0]), SizeError, "expected size 3"),
         (lambda: P + R, SpaceMismatchError, "R"),
         (lambda: R + R, SpaceMismatchError, "in a sum"),
-        (lambda: R + 1.0, WrongObjectError, r"Constant\(value"),
-        (lambda: POSE - [1.0] * 7, WrongObjectError, r"Constant\(value"),
+        (lambda: R + 1.0, WrongObjectError, r"what is added to Rotation\(tool\): expected a Function \(for a value"),
+        (lambda: 1.0 + R, WrongObjectError, r"what Rotation\(tool\) is added to"),
+        (lambda: POSE - [1.0] * 7, WrongObjectError, r"right of Pose\(tool\) - ...: expected a Function \(for a value"),
+        (lambda: 2.0 * POSE, SpaceMismatchError, r"outputs of Pose\(tool\), in a sum or times a number"),
+        (lambda: P + POSE_ROWS, SpaceMismatchError, r"outputs of Transformation\(tool\) in a sum"),
+        (lambda: P + Position(two_arms(), "left_tool"), SpaceMismatchError, "inputs of a sum"),
+        (lambda: P - POSE, SpaceMismatchError, r"outputs of Position\(tool\) - Pose\(tool\)"),
+        (lambda: np.eye(4) @ P, SizeError, "matrix of an affine function"),
+        (lambda: np.eye(7) @ POSE, SpaceMismatchError, "A @ f"),
+        (lambda: Sum([]), SizeError, "at least one"),
+        (lambda: Sum([P], [1.0, 2.0]), SizeError, "factors"),
         (lambda: POSE**2, SpaceMismatchError, "Position for the point"),
         (lambda: sin(R), SpaceMismatchError, "Position for the point"),
         (lambda: POSE * P, SpaceMismatchError, "operand of"),
@@ -530,8 +552,8 @@ def test_next_to_zero_a_root_has_a_value_and_a_slope(f: Function, exponent: floa
         (lambda: inverse(P), SpaceMismatchError, "1 / f, or -f"),
         (lambda: P * np.eye(3), SizeError, "A @ f"),
         (lambda: np.eye(3) * P, SizeError, "A @ f"),
-        (lambda: P * "2", WrongObjectError, "a Function, a number or a vector"),
-        (lambda: P * None, WrongObjectError, "a Function, a number or a vector"),
+        (lambda: P * "2", WrongObjectError, "operand of product: expected a Function, a number or a vector"),
+        (lambda: (P + P) * None, WrongObjectError, "operand of product: expected a Function, a number or a vector"),
         (lambda: P + "2", WrongObjectError, "a Function, a number or a vector"),
         (lambda: P * True, DtypeError, "operand of product"),
         (lambda: P * np.nan, ConstraintError, "factors of a sum"),
@@ -540,7 +562,7 @@ def test_next_to_zero_a_root_has_a_value_and_a_slope(f: Function, exponent: floa
         (lambda: P ** "2", DtypeError, "number of 'power'"),
         (lambda: P**E, OperatorError, r"exp\(g \* log\(f\)\)"),
         (lambda: 2**P, OperatorError, r"exp\(log\(c\) \* f\)"),
-        (lambda: P / 0, WrongObjectError, "a number other than 0"),
+        *((lambda c=c: P / c, WrongObjectError, "a number other than 0") for c in (0, 0.0, "2")),
         (lambda: abs(P), OperatorError, "smooth_abs"),
         (lambda: np.abs(P), OperatorError, "smooth_abs"),
         (lambda: smooth_abs(P, 0.0), OptionError, "a positive number"),
@@ -567,6 +589,8 @@ def test_next_to_zero_a_root_has_a_value_and_a_slope(f: Function, exponent: floa
         (lambda: Expression("sin", [P], 2.0), OptionError, "takes no number"),
         (lambda: Expression("dot", [P, ONE]), WrongObjectError, "function 1"),
         (lambda: P >= 0.0, OperatorError, "Implicit.above"),
+        (lambda: P > 0.0, OperatorError, "Implicit.above"),
+        (lambda: P <= 0.0, OperatorError, "Implicit.below"),
         (lambda: P < 0.0, OperatorError, "Implicit.below"),
         (lambda: np.zeros(3) >= P, OperatorError, "Implicit.below"),
     ],

@@ -40,6 +40,7 @@ from constraints.errors import (
 from constraints.functions import Composition, Constant, Difference, Identity, Lifted, Manipulability, Restriction
 from constraints.functions.translation import Translated
 from constraints.models import sample_arm
+from constraints.testing import check_function
 from liegroups import SE3, SO2, SO3, ProductSpace, R3xSO3, Rn, Segments
 
 
@@ -124,16 +125,27 @@ def test_a_drift_is_exact_where_all_of_its_parts_are() -> None:
 # --- difference ------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("outputs", [SE3, R3xSO3], ids=str)
+KINDS: dict[Any, Callable[[str], Function]] = {
+    Rn(3): lambda frame: Position(two_arms(), frame),
+    SO3: lambda frame: Rotation(two_arms(), frame),
+    SE3: lambda frame: Pose(two_arms(), frame),
+    R3xSO3: lambda frame: Pose(two_arms(), frame, outputs=R3xSO3),
+}
+
+
+@pytest.mark.parametrize("outputs", KINDS, ids=str)
 def test_difference_is_taken_in_the_tangent_space(outputs: Any) -> None:
-    left, right = Pose(two_arms(), "left_tool", outputs=outputs), Pose(two_arms(), "right_tool", outputs=outputs)
+    left, right = map(KINDS[outputs], ("left_tool", "right_tool"))
     f = left - right
     assert isinstance(f, Difference)
-    assert f.outputs == Rn(6)
-    assert str(f) == "Pose(left_tool) - Pose(right_tool)"
+    assert f.outputs == Rn(outputs.nv)
+    assert str(f) == f"{left} - {right}"
     np.testing.assert_array_equal(f.columns, left.columns | right.columns)
+    check_function(f, samples=2)
+    from_neutral = left - Constant(outputs.neutral, outputs, two_arms().space)
     for q in drawn(f):
         np.testing.assert_array_equal(f.value(q), outputs.difference(right.value(q), left.value(q)))
+        np.testing.assert_allclose(from_neutral.value(q), outputs.log(left.value(q)), rtol=0, atol=1e-15)
         np.testing.assert_allclose((left - left).value(q), 0.0, rtol=0, atol=1e-15)
         np.testing.assert_allclose((left - left).jacobian(q), 0.0, rtol=0, atol=1e-14)
 
@@ -375,6 +387,7 @@ def test_constant_and_identity() -> None:
     value, jacobian = Identity(mixed_tree().space).linearise(q)
     np.testing.assert_array_equal(value, q)
     np.testing.assert_array_equal(jacobian, np.eye(mixed_tree().nv))
+    assert not Identity(Rn(2)).periodic.any()
 
 
 # --- values of functions ---------------------------------------------------------------------------------------------

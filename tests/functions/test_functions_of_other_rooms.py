@@ -11,7 +11,7 @@ from explicit_samples import GROUPS, Swing, pose
 from robots import arm
 
 import constraints as lc
-from constraints.errors import ModelError, OperatorError, OptionError, SizeError, SpaceMismatchError, WrongObjectError
+from constraints.errors import ModelError, OptionError, SizeError, SpaceMismatchError, WrongObjectError
 from constraints.functions import Constant, Identity, Sum
 from constraints.functions.contact.contact_pose import PoseOfContact
 from constraints.functions.frames.pose_from_rows import PoseFromRows
@@ -85,21 +85,24 @@ def test_poses_from_rows() -> None:
 
 
 @pytest.mark.parametrize("coefficients", [[2.0], [1.0, -3.0], [0.5, 0.0, 2.0], [1.0, 2.0, 0.0, -1.0, 0.25]], ids=str)
-def test_polynomials_and_their_two_derivatives(coefficients: list[float]) -> None:
-    """Against numpy's: value, slope and second derivative along a motion."""
+def test_polynomials_and_their_derivatives(coefficients: list[float]) -> None:
+    """Against numpy's: value, slope, second derivative along a motion, and what accelerations change by."""
     w, b = np.array([2.0, 0.0, -1.0]), 0.3
     f = Polynomial(coefficients, w, b)
     p = np.polynomial.Polynomial(coefficients)
     rng = np.random.default_rng(4)
     for _ in range(4):
-        q, v = rng.normal(size=3), rng.normal(size=3)
+        q, v, a = rng.normal(size=(3, 3))
         s = w @ q + b
         assert f.value(q)[0] == pytest.approx(p(s))
         np.testing.assert_allclose(f.jacobian(q)[0], p.deriv()(s) * w)
-        drift = np.zeros(1)
-        f.drift(place_motion(Rn(3), q, v, Workspace()), drift)
-        assert drift[0] == pytest.approx(p.deriv(2)(s) * (w @ v) ** 2)
+        assert f.drift_at(q, v)[0] == pytest.approx(p.deriv(2)(s) * (w @ v) ** 2)
+        dq, dv = np.full((2, 1, 3), np.nan)
+        f.drift_derivatives(place_motion(Rn(3), q, v, Workspace()), a, dq, dv)
+        np.testing.assert_allclose(dq[0], (p.deriv(2)(s) * (w @ a) + p.deriv(3)(s) * (w @ v) ** 2) * w, rtol=1e-7)
+        np.testing.assert_allclose(dv[0], 2.0 * p.deriv(2)(s) * (w @ v) * w, rtol=1e-7)
     assert f.columns.tolist() == [len(coefficients) > 1, False, len(coefficients) > 1]
+    assert not f.periodic[f.columns].any()
     check_function(f, samples=2)
 
 
@@ -115,16 +118,6 @@ def test_polynomials_are_written_out() -> None:
             Polynomial(wrong, [1.0])
     with pytest.raises(OptionError):
         Polynomial([0.0, 1.0], [1.0, 0.0, 0.0], inputs=SO3)
-
-
-def test_signs_that_are_no_functions_are_answered() -> None:
-    f: Any = lc.Affine(np.eye(2))
-    for use, said in ((lambda: f >= 0.0, "Implicit.above"),
-                      (lambda: f > 0.0, "Implicit.above"),
-                      (lambda: f <= 0.0, "Implicit.below"), (lambda: f < 0.0, "Implicit.below")):  # fmt: skip
-        with pytest.raises(OperatorError, match=said):
-            use()
-    assert isinstance(lc.Pose(arm(), "tool"), lc.Function)
 
 
 def test_bodies_without_mass_have_no_columns() -> None:
