@@ -12,7 +12,7 @@ import numpy as np
 from liegroups import Segments, Space
 from liegroups.arrays import Matrix, Vector
 
-from ..point import MovingPoint, PlacedSpace, Point
+from ..point import MovingPoint, Point
 from ..robot import Frame
 from ..workspace import Workspace
 from .affine import Constant
@@ -20,6 +20,7 @@ from .enclosures.box import Enclosure, TangentBox, of_many
 from .expressions.jets import Jet
 from .function import Function
 from .group_motion import moving_value
+from .lifted import robots_of
 
 
 class Combined(Function):
@@ -161,12 +162,10 @@ class Combined(Function):
 
     @property
     def has_exact_drift(self) -> bool:
-        """As of `Function`."""
         return all(isinstance(f, Combined) or f.has_exact_drift for f, _ in distinct(self))
 
     @property
     def has_exact_derivatives(self) -> bool:
-        """As of `Function`."""
         return all(
             f.combines_exactly if isinstance(f, Combined) else f.has_exact_derivatives for f, _ in distinct(self)
         )
@@ -245,14 +244,10 @@ class Likeness:
             return Frame, thing.name, thing.joint, thing.placement.homogeneous.tobytes()
         if isinstance(thing, Segments):
             return thing.q, thing.v, self._key(thing.space)
-        if isinstance(thing, Space) and not _of_robots(thing):
+        if isinstance(thing, Space) and not robots_of(thing):
             return thing
         self._met[id(thing)] = -1, thing  # its id is its own as long as it lives
         return id(thing)
-
-
-def _of_robots(space: Space) -> bool:
-    return isinstance(space, PlacedSpace) or any(isinstance(factor.space, PlacedSpace) for factor in space.factors)
 
 
 def distinct(f: Function) -> list[tuple[Function, tuple[int, ...]]]:

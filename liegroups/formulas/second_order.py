@@ -24,8 +24,6 @@ from .maps import half_cot
 from .series import LOG_SWITCH, k_prime, k_second, k_value
 
 Floats3: TypeAlias = tuple[float, float, float]
-Dual3: TypeAlias = tuple[Floats3, Floats3]
-"""A dual vector a + eps b as (a, b)."""
 
 STEP_OF_FIVE_POINTS = 1e-3
 """Step of the five-point differences: truncation and rounding are both about 1e-13 of maps of ordinary size."""
@@ -54,11 +52,6 @@ def _floats(x: Vector) -> Floats3:
     return a, b, c
 
 
-def _dual(x: Vector) -> Dual3:
-    a, b, c, d, e, f = x.tolist()
-    return (d, e, f), (a, b, c)
-
-
 def log_coefficients(t: float) -> tuple[float, float, float]:
     """Return k, 2 dk/dt and 4 d2k/dt2 at t, the squared angle, up to half a turn and a little beyond."""
     if t < LOG_SWITCH:
@@ -79,8 +72,18 @@ def cross(a: Vector, b: Vector) -> Vector:
 
 def se3_bracket(x: Vector, y: Vector) -> Vector:
     """Bracket of two twists (6,), linear then angular: (w_x x u_y + u_x x w_y, w_x x w_y)."""
-    real, dual = _dual_cross(_dual(x), _dual(y))
-    return np.array([*dual, *real])
+    k, m, n, x1, y1, z1 = x.tolist()
+    o, p, q, x2, y2, z2 = y.tolist()
+    return np.array(
+        [
+            y1 * q - z1 * p + m * z2 - n * y2,
+            z1 * o - x1 * q + n * x2 - k * z2,
+            x1 * p - y1 * o + k * y2 - m * x2,
+            y1 * z2 - z1 * y2,
+            z1 * x2 - x1 * z2,
+            x1 * y2 - y1 * x2,
+        ]
+    )
 
 
 def se2_bracket(x: Vector, y: Vector) -> Vector:
@@ -215,14 +218,3 @@ def _slope(f: Callable[[float], Matrix]) -> Matrix:
         8.0 * (f(STEP_OF_FIVE_POINTS) - f(-STEP_OF_FIVE_POINTS))
         - (f(2.0 * STEP_OF_FIVE_POINTS) - f(-2.0 * STEP_OF_FIVE_POINTS))
     ) / (12.0 * STEP_OF_FIVE_POINTS)
-
-
-def _dual_cross(a: Dual3, b: Dual3) -> Dual3:
-    """Cross product of dual vectors, in plain numbers: with tuples between the parts it takes three times as long."""
-    (x, y, z), (xe, ye, ze) = a
-    (u, v, w), (ue, ve, we) = b
-    return (y * w - z * v, z * u - x * w, x * v - y * u), (
-        y * we - z * ve + ye * w - ze * v,
-        z * ue - x * we + ze * u - xe * w,
-        x * ve - y * ue + xe * v - ye * u,
-    )

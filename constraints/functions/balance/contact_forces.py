@@ -99,9 +99,9 @@ class ContactForces(GraspFunction):
     _roots: Vector = field(init=False)
 
     def __post_init__(self) -> None:
-        """Check everything once."""
         robot = self.lean(self.joints, self.subtrees)
-        wrenches = tuple(support.columns(_axes_of(support)) for support in self._standing)
+        axes = (np.eye(3) if each.friction else np.asarray(each.normal)[None, :] for each in self._standing)
+        wrenches = tuple(support.columns(each) for support, each in zip(self._standing, axes, strict=True))
         shares, damping = _shares(self.shares, len(wrenches), type(self).__name__), f"damping of {type(self).__name__}"
         wrenches = tuple(np.sqrt(s) * each for each, s in zip(wrenches, shares, strict=True))
         roots = np.sqrt(np.repeat(shares, [each.shape[1] for each in wrenches]))
@@ -160,11 +160,6 @@ class ContactForces(GraspFunction):
         if span is not None:
             change += inverse.dot(inverse.T.dot(self.pulled(grasp, missing)))
         return Shared(x, missing, change, -moved - H.dot(change))
-
-
-def _axes_of(support: Support) -> Matrix:
-    """Unit forces (n, 3) at each point of a support, in the axes of its frame."""
-    return np.eye(3) if support.friction else np.asarray(support.normal)[None, :]
 
 
 def _shares(given: ArrayLike | None, supports: int, who: str) -> Vector:

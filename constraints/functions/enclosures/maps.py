@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from liegroups import Space
+from liegroups import Rn, Space
 from liegroups.arrays import Indices, Matrix, Vector
 
 from ...errors import UndefinedError
@@ -119,7 +119,7 @@ def logarithm(group: Space, g: Enclosure, box: TangentBox, farthest: float = NEA
         far = H.radius + 0.5 * turned.radius + far + 2.0 * UNIT * np.abs(about)
         return Bend(straight, Interval.around(about, rounded_up(far)))
 
-    return Enclosure.centred(_flat(group), box, value, rounding, jacobian, bend)
+    return Enclosure.centred(Rn(group.nv), box, value, rounding, jacobian, bend)
 
 
 def _planes(group: Space, value: Vector, g: Enclosure) -> list[tuple[Indices, int]]:
@@ -144,12 +144,6 @@ def _sizes(group: Space, columns: Interval) -> Matrix:
         parts = np.split(size[..., v, :], [split], axis=-2)
         out[..., v, :] = np.sum([np.sqrt((part * part).sum(axis=-2)) for part in parts], axis=0)[..., None, :]
     return out
-
-
-def _flat(group: Space) -> Space:
-    from liegroups import Rn
-
-    return Rn(group.nv)
 
 
 def _log_jacobian(
