@@ -50,7 +50,6 @@ class Element:
         raise AttributeError(f"an Element is immutable: build a new one instead of setting {name!r}")
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Rebuild by the constructor."""
         return Element, (self.q, self.space)
 
     def __add__(self, v: ArrayLike) -> Element:

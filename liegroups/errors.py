@@ -32,7 +32,6 @@ class ConstraintError(ValueError):
     _keywords: dict[str, Any]
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Rebuild by calling the constructor again, then restore attributes and notes."""
         return _rebuild, (type(self), self._arguments, self._keywords), self.__dict__
 
 

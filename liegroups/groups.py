@@ -31,7 +31,6 @@ class Group(Space):
     """
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Rebuild by the constructor."""
         return Group, (self.layout, self.maps, self.batch_maps)
 
 
@@ -42,7 +41,6 @@ class Rn(Group):
         super().__init__(Layout.vector(natural_number(n, "dimension of R^n")), _VECTOR_MAPS, VectorMaps())
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Rebuild by the constructor."""
         return Rn, (self.nq,)
 
 

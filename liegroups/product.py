@@ -64,7 +64,6 @@ class ProductSpace(Space):
         super().__init__(layout, maps, many)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Rebuild by the constructor."""
         return ProductSpace, (tuple(factor.space for factor in self.layout.factors), self.explicit_names)
 
     @property

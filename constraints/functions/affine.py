@@ -71,7 +71,6 @@ class Affine(Straight):
     _from_q: Matrix = field(init=False)
 
     def __post_init__(self) -> None:
-        """Check sizes and columns."""
         A = _matrix(self.A)
         inputs = Rn(A.shape[1]) if self.inputs is None else as_space(self.inputs, "inputs of an affine function")
         if A.shape[1] != inputs.nv:
@@ -127,7 +126,6 @@ class Identity(Straight):
     name: str = field(default="", kw_only=True)
 
     def __post_init__(self) -> None:
-        """Declare it."""
         space = as_space(self.space, "space of an identity")
         self.declare(space, space, name=self.name or None)
 
@@ -169,7 +167,6 @@ class Constant(Straight):
     _constant: Vector = field(init=False)
 
     def __post_init__(self) -> None:
-        """Check the value."""
         constant = _listed(self.constant)
         outputs = Rn(np.size(np.asarray(constant))) if self.outputs is None else as_space(self.outputs, "outputs")
         inputs = Rn(0) if self.inputs is None else as_space(self.inputs, "inputs of a constant")

@@ -55,7 +55,6 @@ class Composition(Combined):
     inner: Function
 
     def __post_init__(self) -> None:
-        """Check that the spaces meet."""
         outer, inner = as_function(self.outer, "outer function"), as_function(self.inner, "inner function")
         if outer.inputs != inner.outputs:
             raise SpaceMismatchError(f"{outer.name} @ {inner.name}", outer.inputs.name, inner.outputs.name)
@@ -63,7 +62,6 @@ class Composition(Combined):
 
     @property
     def operands(self) -> tuple[Function, ...]:
-        """The inner function."""
         return (self.inner,)
 
     def combine(self, jets: Sequence[Jet], workspace: Workspace) -> Jet:
@@ -112,7 +110,6 @@ class Composition(Combined):
 
     @property
     def has_exact_drift(self) -> bool:
-        """As of `Function`."""
         return self.outer.has_exact_drift and self.inner.has_exact_drift
 
 
@@ -142,7 +139,6 @@ class Difference(Combined):
     right: Function
 
     def __post_init__(self) -> None:
-        """Check that the spaces agree."""
         f = as_function(self.left, "left of a difference")
         constant = "a Function (for a value: Constant(value, f.outputs, f.inputs))"
         g = as_function(self.right, "right of a difference", constant)
@@ -153,7 +149,6 @@ class Difference(Combined):
 
     @property
     def operands(self) -> tuple[Function, ...]:
-        """The two functions."""
         return self.left, self.right
 
     def combine(self, jets: Sequence[Jet], workspace: Workspace) -> Jet:
@@ -221,7 +216,6 @@ class Sum(Combined):
     _factors: tuple[float, ...] = field(init=False)
 
     def __post_init__(self) -> None:
-        """Check that the spaces agree."""
         functions = as_functions(self.functions, "a sum", "functions, [f, g]")
         factors = np.ones(len(functions)) if self.factors is None else self.factors
         factors = np.array(finite_vector(factors, len(functions), "factors of a sum"))
@@ -263,7 +257,6 @@ class Sum(Combined):
 
     @property
     def operands(self) -> Sequence[Function]:
-        """Its terms."""
         return self.functions
 
     def combine(self, jets: Sequence[Jet], workspace: Workspace) -> Jet:

@@ -81,7 +81,6 @@ class Expression(Combined):
     _number: float = field(init=False)
 
     def __post_init__(self) -> None:
-        """Check that the operands fit the operator."""
         if self.operator not in OPERATORS:
             raise UnknownNameError("operator", self.operator, list(OPERATORS))
         row, functions = OPERATORS[self.operator], as_functions(self.functions, f"'{self.operator}'", "functions")

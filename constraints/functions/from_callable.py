@@ -98,7 +98,6 @@ class FromCallable(Function):
     _unread: str = field(init=False)
 
     def __post_init__(self) -> None:
-        """Declare it."""
         words = "a callable of a configuration"
         as_callable(self.f, "function", words)
         for what in ("inputs", "outputs"):
@@ -210,12 +209,10 @@ class FromCallable(Function):
 
     @property
     def has_exact_drift(self) -> bool:
-        """As of `Function`: of a formula."""
         return self.read is not None and self.read.has_exact_drift
 
     @property
     def has_exact_derivatives(self) -> bool:
-        """As of `Function`: of a formula."""
         return self.read is not None and self.read.has_exact_derivatives
 
     def _look_at(self, q: Vector, value: Vector) -> None:
@@ -299,7 +296,6 @@ class CompiledFunction(Function):
     _call: Any = field(init=False)
 
     def __post_init__(self) -> None:
-        """Declare it, and look its address up."""
         for what in ("inputs", "outputs"):
             as_space(getattr(self, what), what)
         name = self.label or "compiled function"

@@ -45,7 +45,6 @@ class Lifted(Function):
     block: Segments
 
     def __post_init__(self) -> None:
-        """Check that the block fits the function."""
         f = as_function(self.function, "function to be lifted")
         block = expect(self.block, Segments, f"block for {f.name}", "Segments of the space")
         if block.space != f.inputs:

@@ -59,7 +59,6 @@ class Polynomial(Function):
     _derivatives: tuple[tuple[float, ...], ...] = field(init=False)
 
     def __post_init__(self) -> None:
-        """Check sizes; differentiate three times."""
         size = int(np.size(np.asarray(self.coefficients))) if np.ndim(self.coefficients) == 1 else 1
         if size == 0:
             raise SizeError("coefficients of a polynomial", "at least 1", 0)

@@ -44,7 +44,6 @@ class Restriction(Combined):
     _rows: Segments = field(init=False)
 
     def __post_init__(self) -> None:
-        """Turn row numbers into a block of the outputs."""
         f = as_function(self.function, "function of a restriction")
         rows = self.rows
         if not isinstance(rows, Segments):
@@ -57,7 +56,6 @@ class Restriction(Combined):
 
     @property
     def operands(self) -> tuple[Function, ...]:
-        """The whole function."""
         return (self.function,)
 
     def combine(self, jets: Sequence[Jet], workspace: Workspace) -> Jet:

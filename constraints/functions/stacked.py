@@ -66,7 +66,6 @@ class Stacked(Combined):
 
     @property
     def operands(self) -> Sequence[Function]:
-        """Its parts."""
         return self.functions
 
     def combine(self, jets: Sequence[Jet], workspace: Workspace) -> Jet:

@@ -46,7 +46,6 @@ class RightTranslation(Straight):
     inverse_adjoint: Matrix = field(init=False)
 
     def __post_init__(self) -> None:
-        """Check the element."""
         as_space(self.space, "space of a translation")
         element = np.array(self.space.check(self.element, "element"))
         inverse_adjoint = self.space.adjoint(self.space.inverse(element))
@@ -99,7 +98,6 @@ class Translated(Function):
     inverse_adjoint: Matrix = field(init=False)
 
     def __post_init__(self) -> None:
-        """Check the element, and that the spaces meet."""
         f = as_function(self.inner, "function to be translated")
         group = f.outputs
         constant = np.array(group.check(self.element, f"element for {f.name}"))

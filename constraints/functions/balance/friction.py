@@ -39,7 +39,6 @@ class FrictionCone:
     edges: int = 8
 
     def __post_init__(self) -> None:
-        """Check the numbers."""
         mu = not_negative(self.coefficient, "coefficient of a friction cone")
         whole_number(self.edges, "edges of a friction cone", 3)
         if mu > SLIPPERY:

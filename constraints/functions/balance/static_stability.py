@@ -88,7 +88,6 @@ class StaticStability(GraspFunction):
     _needed: Vector = field(init=False)
 
     def __post_init__(self) -> None:
-        """Check everything once."""
         robot = self.lean(self.joints, self.subtrees)
         set_fields(self, _needed=read_only(np.concatenate([self.up, np.zeros(3)])))
         columns = self.lean_on(tuple(support.columns(support.cone.rays) for support in self._standing))

@@ -86,7 +86,6 @@ class StaticTorques(MassFunction):
     _rows: Indices = field(init=False)
 
     def __post_init__(self) -> None:
-        """Check everything once."""
         robot, who = self.choose_bodies(self.robot, self.joints, self.subtrees), type(self).__name__
         forces = ContactForces(
             robot, self.supports, self.shares, self.damping, joints=self.joints, subtrees=self.subtrees, name=who

@@ -53,7 +53,6 @@ class Support:
     cone: FrictionCone = field(init=False)
 
     def __post_init__(self) -> None:
-        """Check the numbers."""
         frame = expect(self.frame, Frame, "frame of a support", "a Frame (robot.frame(name))")
         what = f"points of the support of {frame}"
         points = np.array(real_numbers(self.points, what, "points (k, 3)", finite=True))

@@ -85,7 +85,6 @@ class SupportPolygon(GraspFunction):
     _turned: Matrix = field(init=False)
 
     def __post_init__(self) -> None:
-        """Check everything once."""
         robot, who = self.lean(self.joints, self.subtrees), type(self).__name__
         points = tuple(np.asarray(support.points).T for support in self._standing)
         count = sum(each.shape[1] for each in points)

@@ -79,7 +79,6 @@ class _PairFunction(Framed):
     group: ClassVar[Space]
 
     def __post_init__(self) -> None:
-        """Check what the user gave, and make the pairs."""
         who = type(self).__name__
         robot = as_robot(self.robot, f"robot of {who}")
         floors, objects = (
@@ -99,7 +98,6 @@ class _PairFunction(Framed):
 
     @property
     def parts(self) -> tuple[FrameFunction, ...]:
-        """The pairs."""
         return self._pairs
 
     def evaluate(self, point: Point, value: Vector, jacobian: Matrix | None = None) -> None:
@@ -140,7 +138,6 @@ class _PairFunction(Framed):
 
     @property
     def has_exact_drift(self) -> bool:
-        """As of `Function`: always."""
         return True
 
     @property
@@ -257,17 +254,14 @@ class ConvexShapeContact(_PairFunction):
     group = Rn(5)
 
     def write(self, at: Touch, value: Vector, rows: Matrix | None) -> None:
-        """As `_PairFunction.write`."""
         write_contact(at, self.margin, value, rows)
 
     def parts_on(self, pair: PairOnBox) -> RowsOnBox:
-        """As `_PairFunction.parts_on`."""
         return pair.contact(self.margin)
 
     def motion_rows(
         self, at: Touch, pose: Any, twist: Vector, acceleration: Vector, multipliers: Vector
     ) -> tuple[TwistRowSlopes, Vector]:
-        """As `_PairFunction.motion_rows`."""
         return contact_motion_rows(at, pose, twist, acceleration, multipliers)
 
 
@@ -296,17 +290,14 @@ class ConvexShapeContactComplement(_PairFunction):
     group = Rn(2) * SO2
 
     def write(self, at: Touch, value: Vector, rows: Matrix | None) -> None:
-        """As `_PairFunction.write`."""
         write_place(at, value, rows)
 
     def parts_on(self, pair: PairOnBox) -> RowsOnBox:
-        """As `_PairFunction.parts_on`."""
         return pair.place()
 
     def motion_rows(
         self, at: Touch, pose: Any, twist: Vector, acceleration: Vector, multipliers: Vector
     ) -> tuple[TwistRowSlopes, Vector]:
-        """As `_PairFunction.motion_rows`."""
         return place_motion_rows(at, pose, twist, acceleration, multipliers)
 
 
@@ -334,18 +325,15 @@ class ConvexShapeContactHold(_PairFunction):
     group = Rn(7) * SO2
 
     def write(self, at: Touch, value: Vector, rows: Matrix | None) -> None:
-        """As `_PairFunction.write`."""
         write_contact(at, self.margin, value[:5], None if rows is None else rows[:5])
         write_place(at, value[5:], None if rows is None else rows[5:])
 
     def parts_on(self, pair: PairOnBox) -> RowsOnBox:
-        """As `_PairFunction.parts_on`."""
         return pair.contact(self.margin).then(pair.place())
 
     def motion_rows(
         self, at: Touch, pose: Any, twist: Vector, acceleration: Vector, multipliers: Vector
     ) -> tuple[TwistRowSlopes, Vector]:
-        """As `_PairFunction.motion_rows`."""
         contact = contact_motion_rows(at, pose, twist, acceleration, multipliers[:5])
         return stacked_rows([contact, place_motion_rows(at, pose, twist, acceleration, multipliers[5:])])
 

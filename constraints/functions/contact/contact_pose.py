@@ -46,7 +46,6 @@ class PoseOfContact(Function):
     name: str = field(default="", kw_only=True)
 
     def __post_init__(self) -> None:
-        """Declare it."""
         self.declare(Rn(7) * SO2, SE3, name=self.name or None)
 
     def evaluate(self, point: Point, value: Vector, jacobian: Matrix | None = None) -> None:

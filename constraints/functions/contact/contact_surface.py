@@ -72,7 +72,6 @@ class Surface:
     polygon: Matrix = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        """Check the polygon, and find its frames."""
         as_name(self.name, "name of a surface")
         jMf = expect(self.frame, Frame, f"frame of surface '{self.name}'", "a Frame (robot.frame(name))").placement
         points = _points(self.points, self.name)

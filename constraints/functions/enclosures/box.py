@@ -61,7 +61,6 @@ class TangentBox:
     _shared: dict[Any, Any] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        """Check sizes; own copies."""
         space = as_space(self.space, "space of a box")
         if np.ndim(self.center) == 2:
             q = np.array(

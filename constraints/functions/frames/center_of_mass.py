@@ -70,7 +70,6 @@ class CenterOfMass(MassFunction):
     _mask: Matrix = field(init=False)
 
     def __post_init__(self) -> None:
-        """Choose the bodies, resolve the frame."""
         robot, who = self.choose_bodies(self.robot, self.joints, self.subtrees), type(self).__name__
         frame = world_or_frame(robot, self.reference, who)
         columns = self.columns_seen_from(frame.joint)

@@ -73,7 +73,6 @@ class ComBetweenFeet(FunctionWithFormula, MassFunction):
     _frames: tuple[Frame, Frame, Frame] = field(init=False)
 
     def __post_init__(self) -> None:
-        """Choose the bodies, resolve the frames."""
         robot = self.choose_bodies(self.robot, self.joints, self.subtrees)
         frames = tuple(as_frame(robot, f, type(self).__name__) for f in (self.left, self.right, self.reference))
         _ask_of_one_foot(*frames[:2])

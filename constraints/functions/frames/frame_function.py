@@ -78,7 +78,6 @@ class FrameFunction(Framed):
 
     @property
     def parts(self) -> tuple[FrameFunction, ...]:
-        """Itself."""
         return (self,)
 
     @property
@@ -220,7 +219,6 @@ class FrameFunction(Framed):
         tree.datas.give(moving.data)
 
     def force_derivative(self, point: Point, y: Vector, out: Matrix) -> None:
-        """As `Function.force_derivative`."""
         if not self.has_exact_derivatives:
             force_derivative_by_differences(self, point, y, out)
             return
@@ -282,7 +280,6 @@ class FrameOfRobot(FrameFunction):
     group: ClassVar[Space]
 
     def __post_init__(self) -> None:
-        """Resolve names."""
         self.resolve(self.robot, self.reference, self.frame, self.group, self.name or None)
 
 

@@ -58,7 +58,6 @@ class Pose(FrameOfRobot):
     _body: bool = field(init=False)  # the tangent is the body twist: SE(3)
 
     def __post_init__(self) -> None:
-        """Look at the group of the outputs, resolve names."""
         if self.outputs not in (SE3, R3xSO3):
             raise WrongObjectError(
                 f"outputs of {type(self).__name__}", "liegroups.SE3 or liegroups.R3xSO3", repr(self.outputs)

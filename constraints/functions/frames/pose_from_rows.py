@@ -31,7 +31,6 @@ class PoseFromRows(Function):
     rotation_vector_blocks = (slice(3, 6),)
 
     def __post_init__(self) -> None:
-        """Declare it."""
         self.declare(Rn(6), SE3)
 
     def evaluate(self, point: Point, value: Vector, jacobian: Matrix | None = None) -> None:

@@ -109,7 +109,6 @@ class AngleAbout(FunctionWithFormula):
     _axis: Vector = field(init=False)
 
     def __post_init__(self) -> None:
-        """Resolve names, and write it down."""
         R, u = Rotation(self.robot, self.frame, self.reference), unit_axis(self.axis, "axis of an angle")
         first, second = beside(u)
         both = stack(rotated(R, first), rotated(R, second))

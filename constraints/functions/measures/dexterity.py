@@ -48,7 +48,6 @@ class _Dexterity(Function):
         """The number; with rows y (k, m) and w (k, nv), what it changes by with the Jacobian J: sum of y^T J w."""
 
     def __post_init__(self) -> None:
-        """Check the function and the joints."""
         f = as_function(self.function, f"function of {type(self).__name__}")
         what = f"locked joints of {type(self).__name__}"
         locked = [as_name(joint, what) for joint in as_tuple(self.locked, what, "names of joints", ordered=False)]
