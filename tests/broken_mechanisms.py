@@ -20,8 +20,6 @@ import numpy as np
 from constraints.errors import ConstraintError
 from constraints.models import Mechanism, load
 
-__all__ = ["KINDS", "SDF", "URDF", "YAML", "Broken", "broken", "taken", "untouched"]
-
 URDF = """<robot name="fourbar">
   <link name="base"/><link name="crank"/><link name="coupler"/><link name="rocker"/><link name="tip_a"/>
   <link name="tip_b"/>

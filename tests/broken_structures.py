@@ -26,8 +26,6 @@ from constraints.errors import ConstraintError
 from constraints.manipulation import read_semantics
 from constraints.models import load, sample_arm
 
-__all__ = ["FORMATS", "BrokenStructure", "broken_structure", "fault"]
-
 SECONDS = 10.0
 """Of processor time that no small file may take."""
 _INERTIAL = (

@@ -44,8 +44,6 @@ from constraints.loops import (
 from constraints.models import sample_arm, sample_two_arms
 from liegroups import Rn
 
-__all__ = ["MAKERS", "bad_input"]
-
 Made = tuple[Callable[[], object], tuple[str, ...]]
 
 

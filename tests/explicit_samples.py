@@ -14,21 +14,6 @@ from constraints import Base, Function, Part, Robot
 from constraints.errors import UndefinedError
 from liegroups import SE2, SE3, SO2, SO3, R3xSO3, Rn, Space
 
-__all__ = [
-    "BOX",
-    "GROUPS",
-    "Arsinh",
-    "Sinh",
-    "Swing",
-    "arm_and_box",
-    "arm_with_tray",
-    "composed",
-    "differences",
-    "humanoid_and_box",
-    "pose",
-    "positive_root",
-]
-
 GROUPS: dict[str, Space] = {"R3": Rn(3), "SO2": SO2, "SO3": SO3, "SE2": SE2, "SE3": SE3, "R3xSO3": R3xSO3}
 BOX = "<robot name='box'><link name='base_link'/></robot>"
 

@@ -134,8 +134,6 @@ from liegroups import SE3, SO2, SO3, Element, ProductSpace, R3xSO3, Rn, Segments
 
 SCENE = Path(__file__).resolve().parent.parent / "examples" / "scenes" / "two_tables.json"
 
-__all__ = ["BadInput", "Chaos", "bad_inputs", "entry_points", "verdict"]
-
 
 @dataclass(frozen=True)
 class BadInput:

@@ -15,8 +15,6 @@ from constraints.loops import Closure, ConstraintSet, Hinge, PointClosure, Point
 from constraints.rows import RowOwner
 from liegroups import SO3, Rn
 
-__all__ = ["LINKAGE_CLOSED", "contacts_of", "data", "dynamics", "linkage", "model_of", "robot_of", "set_of"]
-
 DATA = Path(__file__).parent / "data" / "rbdl.json"
 DYNAMICS = DATA.with_name("rbdl_dynamics.json")
 

@@ -13,20 +13,6 @@ from constraints.models import sample_arm, sample_two_arms
 from constraints.robot import Base, Robot
 from constraints.robot.files.packages import robot_data_folder
 
-__all__ = [
-    "arm",
-    "humanoid",
-    "joint_models",
-    "mixed_model",
-    "mixed_tree",
-    "panda",
-    "pr2",
-    "robots",
-    "talos",
-    "two_arms",
-    "ur5",
-]
-
 needs_robot_data = pytest.mark.skipif(robot_data_folder() is None, reason="example-robot-data is not installed")
 
 

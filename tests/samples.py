@@ -72,17 +72,6 @@ from constraints.functions import (
 from constraints.functions.frames._template import DistanceBetween
 from liegroups import SE3, SO3, R3xSO3, Rn
 
-__all__ = [
-    "ROBOTS",
-    "SAMPLES",
-    "arm_frames",
-    "humanoid_frames",
-    "kinematic_samples",
-    "mixed_frames",
-    "placement",
-    "two_arms_frames",
-]
-
 
 def placement(seed: int) -> pin.SE3:
     """A placement far from the identity, always the same."""

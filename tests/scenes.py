@@ -11,8 +11,6 @@ import numpy as np
 
 from constraints import Base, Options, Part, Robot, Surface, manipulation
 
-__all__ = ["RECORD", "factory", "forbid", "record", "recorded_graph", "scene"]
-
 RECORD = Path(__file__).resolve().parent / "data" / "constraint_graphs.json"
 UR5 = "package://example-robot-data/robots/ur_description"
 BOX = "<robot name='box'><link name='base_link'/></robot>"
