@@ -6,21 +6,18 @@ What the tests of dynamics in minimal coordinates and the proof at scale (`bench
 from __future__ import annotations
 
 import functools
-import json
-import logging
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pinocchio as pin
+from closed_mechanisms import ALL, closed_mechanism
 
 from constraints import Frame
 from constraints.dynamics import ExternalForce, forward_dynamics
 from constraints.loops import ConstraintSet
-from constraints.models import Mechanism, load, mechanisms
-from constraints.models.files.mjcf import from_qpos
+from constraints.models import Mechanism
 from constraints.reduced import (
     ClosedState,
     DeadPointError,
@@ -35,11 +32,7 @@ from constraints.reduced import (
 )
 from constraints.rows.stacking import Order, stack_rows
 
-FOLDER = Path(__file__).parent / "data" / "mechanisms"
-EXPECTED = json.loads((FOLDER / "expected.json").read_text(encoding="utf-8"))
-BUILT_IN = ("four_bar", "five_bar", "scissor_lift", "slider_crank", "stewart_platform", "delta_robot", "bennett")
-MODELS = tuple(sorted(EXPECTED))
-EVERY = (*BUILT_IN, *MODELS)
+EVERY = ALL
 
 NEAR = 1e-6
 """Reciprocal condition of J_v below which a state counts as near a dead point of its coordinates, and is left out."""
@@ -51,17 +44,8 @@ SPREAD, TRIES = 0.5, 6
 @functools.cache
 def mechanism_of(name: str) -> tuple[Mechanism, ConstraintSet, np.ndarray]:
     """A mechanism by name, its constraint set, and a closed configuration."""
-    if name in BUILT_IN:
-        made = getattr(mechanisms, name)()
-        return made, made.constraint_set(), made.posture("closed")
-    entry, file = EXPECTED[name], next(f for f in sorted((FOLDER / name).iterdir()) if f.stem == name)
-    logging.disable(logging.WARNING)
-    made = load(file)
-    logging.disable(logging.NOTSET)
-    if "closed_q" in entry:
-        return made, made.constraint_set(), made.robot.space.normalize(np.array(entry["closed_q"]))
-    q = from_qpos(made.robot, entry["closed_qpos_mujoco_order"]) if file.suffix == ".xml" else made.postures["file"]
-    return made, made.constraint_set(), q
+    mechanism, q = closed_mechanism(name)
+    return mechanism, mechanism.constraint_set(), q
 
 
 @functools.cache
