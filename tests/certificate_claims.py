@@ -10,7 +10,7 @@ import fifty_digits as digits
 import numpy as np
 from robots import arm, humanoid, two_arms, ur5
 
-from constraints import CenterOfMass, Implicit, Orientation, Pose, Position, Problem, Rotation, Transformation
+from constraints import Bounds, CenterOfMass, Implicit, Orientation, Pose, Position, Problem, Rotation, Transformation
 from constraints.certificates import Certificate, CertificateStatus, certify
 from constraints.functions import Function, cos, norm, sin, stack
 from constraints.functions.affine import Identity
@@ -19,41 +19,35 @@ from liegroups import R3xSO3, Rn
 mp: Any = digits.mp
 
 
-def _functions() -> list[Callable[[], list[Function]]]:
-    return [
-        lambda: [Pose(arm(), "tool")],
-        lambda: [Position(arm(), "tool"), Orientation(arm(), "elbow")[:2]],
-        lambda: [Pose(two_arms(), "left_tool", reference="right_tool"), CenterOfMass(two_arms())],
-        lambda: [
-            Pose(humanoid(), "rleg6_joint", outputs=R3xSO3),
-            Pose(humanoid(), "lleg6_joint"),
-            CenterOfMass(humanoid()),
-        ],
-        lambda: [Transformation(two_arms(), "right_tool"), norm(Position(two_arms(), "left_tool"))],
-        lambda: [Rotation(humanoid(), "larm6_joint", reference="rarm6_joint"), CenterOfMass(humanoid())[:2]],
-    ]
+FUNCTIONS: tuple[Callable[[], list[Function]], ...] = (
+    lambda: [Pose(arm(), "tool")],
+    lambda: [Position(arm(), "tool"), Orientation(arm(), "elbow")[:2]],
+    lambda: [Pose(two_arms(), "left_tool", reference="right_tool"), CenterOfMass(two_arms())],
+    lambda: [
+        Pose(humanoid(), "rleg6_joint", outputs=R3xSO3),
+        Pose(humanoid(), "lleg6_joint"),
+        CenterOfMass(humanoid()),
+    ],
+    lambda: [Transformation(two_arms(), "right_tool"), norm(Position(two_arms(), "left_tool"))],
+    lambda: [Rotation(humanoid(), "larm6_joint", reference="rarm6_joint"), CenterOfMass(humanoid())[:2]],
+)
+"""What the problems ask of, by the remainder of their seed."""
 
 
 def well_posed(seed: int) -> tuple[Problem, np.ndarray, Any]:
     """A problem of equalities without bounds, a configuration that solves it to rounding, and the right-hand sides."""
     rng = np.random.default_rng(seed)
-    listed = _functions()
     while True:
-        functions = listed[seed % len(listed)]()
+        functions = FUNCTIONS[seed % len(FUNCTIONS)]()
         robot: Any = next(g for f in functions for g in f.functions_within() if hasattr(g, "robot")).robot  # type: ignore
         free = robot.with_bounds({})
-        problem = Problem(robot, [Implicit.equal(f, f.value(free.random(rng))) for f in functions], _unbounded(robot))
+        equal = [Implicit.equal(f, f.value(free.random(rng))) for f in functions]
+        problem = Problem(robot, equal, Bounds.none(robot.space))
         q = robot.random(rng)
         sides = problem.rhs_from(q)
         values = np.linalg.svd(problem.jacobian(q, sides), compute_uv=False)
         if values[0] < 100.0 * values[-1]:
             return problem, q, sides
-
-
-def _unbounded(robot: Any) -> Any:
-    from constraints import Bounds
-
-    return Bounds.none(robot.space)
 
 
 def noise(seed: int, problem: Problem, size: float) -> np.ndarray:
