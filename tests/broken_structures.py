@@ -65,38 +65,11 @@ SIDECAR = {
     "joint_type": ["SPHERICAL"],
 }
 _WORDS = (
-    "",
-    "a",
-    "j",
-    "0",
-    "-1",
-    "nan",
-    "inf",
-    "1e999",
-    "1 2 3",
-    "0 0 0",
-    "floating",
-    "planar",
-    "world",
-    "\u00e9",
-    "x" * 300,
-)
+    "", "a", "j", "0", "-1", "nan", "inf", "1e999", "1 2 3", "0 0 0", "floating", "planar", "world", "\u00e9", 300 * "x"
+)  # fmt: skip
 _VALUES: tuple[Any, ...] = (
-    None,
-    True,
-    0,
-    -1,
-    1e300,
-    "",
-    "a",
-    "nan",
-    [],
-    {},
-    [[]],
-    [1.0, 2.0],
-    {"type": "Pose"},
-    10**400,
-)
+    None, True, 0, -1, 1e300, "", "a", "nan", [], {}, [[]], [1.0, 2.0], {"type": "Pose"}, 10**400,
+)  # fmt: skip
 
 
 @dataclass(frozen=True)

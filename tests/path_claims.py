@@ -17,10 +17,10 @@ from constraints.rows.right_hand_side import RightHandSide
 from liegroups import R3xSO3, Rn
 
 
-def path_through(problem: Problem, Q: np.ndarray) -> Path:
+def path_through(problem: Problem, Q: np.ndarray, sides: RightHandSide | None = None) -> Path:
     """A path of these samples, whatever is between them."""
-    sides = MovingRightHandSide(problem.rhs)
-    return Path((Piece(problem, sides, Q, np.linspace(0.0, 1.0, len(Q)), Options.local()),))
+    still = MovingRightHandSide(problem.rhs if sides is None else sides)
+    return Path((Piece(problem, still, Q, np.linspace(0.0, 1.0, len(Q)), Options.local()),))
 
 
 def between_elbows(seed: int) -> Path:
@@ -47,12 +47,10 @@ def between_sheets(seed: int) -> Path:
 
 
 @cache
-def _wrist() -> tuple[Problem, str]:
+def _wrist() -> Problem:
     robot = ur5()
-    frame = robot.frame_names[-1]
-    mask = [True, True, True, True, True, False]
-    rows = Implicit.equal(Pose(robot, frame, outputs=R3xSO3), mask=mask, name="tool")
-    return Problem(robot, [rows], Bounds.none(robot.space)), frame
+    rows = Implicit.equal(Pose(robot, robot.frame_names[-1], outputs=R3xSO3), mask=[*5 * [True], False], name="tool")
+    return Problem(robot, [rows], Bounds.none(robot.space))
 
 
 def _flipped(problem: Problem, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, RightHandSide]:
@@ -73,12 +71,11 @@ def between_arms(seed: int) -> Path:
     All but the last joint stay on a continuous path: position and axis of the tool leave them no motion.
     """
     rng = np.random.default_rng(seed)
-    problem, _ = _wrist()
+    problem = _wrist()
     q, flipped, sides = _flipped(problem, rng)
     turned = np.arange(4)[:, None] * 0.02 * np.eye(6)[5]
     samples = np.concatenate([q + turned, flipped + turned + 0.08 * np.eye(6)[5]])
-    piece = Piece(problem, MovingRightHandSide(sides), samples, np.linspace(0.0, 1.0, 8), Options.local())
-    return Path((piece,))
+    return path_through(problem, samples, sides)
 
 
 def between_elbows_of_a_tool(seed: int) -> Path:
@@ -87,8 +84,7 @@ def between_elbows_of_a_tool(seed: int) -> Path:
     problem = Problem(robot, [Implicit.equal(Pose(robot, robot.frame_names[-1]))], Bounds.none(robot.space))
     q, flipped, sides = _flipped(problem, rng)
     samples = np.array([q] * int(rng.integers(1, 3)) + [flipped] * int(rng.integers(1, 3)))
-    times = np.linspace(0.0, 1.0, len(samples))
-    return Path((Piece(problem, MovingRightHandSide(sides), samples, times, Options.local()),))
+    return path_through(problem, samples, sides)
 
 
 JUMPING: dict[str, Callable[[int], Path]] = {
