@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from fuzz import BadInput, Chaos
+from fuzz import BadInput, Chaos, Made, given, made
 
 from constraints import Robot
 from constraints.dynamics import (
@@ -44,8 +44,6 @@ from constraints.loops import (
 from constraints.models import sample_arm, sample_two_arms
 from liegroups import Rn
 
-Made = tuple[Callable[[], object], tuple[str, ...]]
-
 
 @functools.cache
 def robot() -> Robot:
@@ -77,52 +75,48 @@ def struck() -> Impact:
     return impact(rows(), motion())
 
 
-def call(culprits: str | tuple[str, ...], f: Callable[..., Any], *values: Any, **named: Any) -> Made:
-    return lambda: f(*values, **named), (culprits,) if isinstance(culprits, str) else culprits
-
-
 def state_of(c: Chaos, f: Callable[..., Any]) -> Made:
     """What `constrained_system`, `forward_dynamics` and `impact` share: a set, a motion."""
     way = c.pick("set", "motion", "posture", "foreign motion", "rhs")
     if way == "set":
-        return call("constraint set", f, c.thing(ConstraintSet), motion())
+        return given("constraint set", f, c.thing(ConstraintSet), motion())
     if way == "motion":
-        return call("motion", f, rows(), c.thing())
+        return given("motion", f, rows(), c.thing())
     if way == "posture":
-        return call("motion", f, rows(), c.say("a posture", robot().at(robot().neutral)))
+        return given("motion", f, rows(), c.say("a posture", robot().at(robot().neutral)))
     if way == "foreign motion":
         foreign = other().at(other().neutral, np.zeros(other().nv))
-        return call(("robot", "motion"), f, rows(), c.say("motion of another robot", foreign))
-    return call("right-hand side", f, rows(), motion(), rhs=c.thing(type(None)))
+        return given(("robot", "motion"), f, rows(), c.say("motion of another robot", foreign))
+    return given("right-hand side", f, rows(), motion(), rhs=c.thing(type(None)))
 
 
 def forces_of(c: Chaos, f: Callable[..., Any]) -> Made:
     """What the first two share: forces, wanted accelerations."""
     way = c.pick("tau", "tau", "external", "external force", "frame", "acceleration", "acceleration")
     if way == "tau":
-        return call("tau", f, rows(), motion(), c.vector(robot().nv))
+        return given("tau", f, rows(), motion(), c.vector(robot().nv))
     if way == "acceleration":
-        return call("acceleration", f, rows(), motion(), acceleration=c.vector(rows().size))
+        return given("acceleration", f, rows(), motion(), acceleration=c.vector(rows().size))
     if way == "external":
-        return call("external force", f, rows(), motion(), external=c.say("no forces", c.pick(3, 1.5, print, 1j)))
+        return given("external force", f, rows(), motion(), external=c.say("no forces", c.pick(3, 1.5, print, 1j)))
     if way == "external force":
-        return call("external force", f, rows(), motion(), external=[c.thing(ExternalForce)])
+        return given("external force", f, rows(), motion(), external=[c.thing(ExternalForce)])
     unknown = ExternalForce(c.name(["left_tool"]), np.ones(6))
-    return call(("frame", "left_tool"), f, rows(), motion(), external=[unknown])
+    return given(("frame", "left_tool"), f, rows(), motion(), external=[unknown])
 
 
 def method_of(c: Chaos, f: Callable[..., Any]) -> Made:
     """What the last two share: method and factorisation."""
     way = c.pick("method", "name", "factorisation", "contacts only")
     if way == "method":
-        return call("method", f, rows(), motion(), method=c.thing(Method))
+        return given("method", f, rows(), motion(), method=c.thing(Method))
     if way == "name":
-        return call("method", f, rows(), motion(), method=c.say("a typo", c.pick("dircet", "", "null-spaces", "?")))
+        return given("method", f, rows(), motion(), method=c.say("a typo", c.pick("dircet", "", "null-spaces", "?")))
     if way == "factorisation":
-        return call("factorisation", f, rows(), motion(), factorisation=c.thing(Factorisation))
+        return given("factorisation", f, rows(), motion(), factorisation=c.thing(Factorisation))
     taken = c.say("a method that does not take it", c.pick("test forces", "proximal", Method.TEST_FORCES))
     culprit = "floor" if taken == "proximal" else "hands"  # one row; contacts only
-    return call(culprit, f, rows(), motion(), method=taken)
+    return given(culprit, f, rows(), motion(), method=taken)
 
 
 def system(c: Chaos) -> Made:
@@ -138,27 +132,27 @@ def strike(c: Chaos) -> Made:
     if way in ("state", "method"):
         return (state_of if way == "state" else method_of)(c, impact)
     if way == "after":
-        return call(("velocity", "after"), impact, rows(), motion(), after=c.vector(rows().size))
+        return given(("velocity", "after"), impact, rows(), motion(), after=c.vector(rows().size))
     if way == "restitution":
         wrong = c.say("no number", c.pick("x", None, [], [0.5, 0.5], np.nan, np.inf, print, 1j, b"1"))
-        return call("restitution", impact, rows(), motion(), restitution=wrong)
+        return given("restitution", impact, rows(), motion(), restitution=wrong)
     number = c.say("out of [0, 1]", c.pick(-0.1, 1.1, -1e-9, 2, -5))
     if way == "range":
-        return call("restitution", impact, rows(), motion(), restitution=number)
+        return given("restitution", impact, rows(), motion(), restitution=number)
     if way == "by contact":
-        return call("floor", impact, rows(), motion(), restitution={"floor": c.pick(number, c.number())})
+        return given("floor", impact, rows(), motion(), restitution={"floor": c.pick(number, c.number())})
     if way == "of a closure":
-        return call("hands", impact, rows(), motion(), restitution={"hands": c.say("a closure", 0.5)})
+        return given("hands", impact, rows(), motion(), restitution={"hands": c.say("a closure", 0.5)})
     if way == "name":
-        return call(("constraint", "floor"), impact, rows(), motion(), restitution={c.name(["floor"]): 0.5})
-    return call("restitution", impact, rows(), motion(), after=np.zeros(4), restitution=c.say("and after", 0.5))
+        return given(("constraint", "floor"), impact, rows(), motion(), restitution={c.name(["floor"]): 0.5})
+    return given("restitution", impact, rows(), motion(), after=np.zeros(4), restitution=c.say("and after", 0.5))
 
 
 def external(c: Chaos) -> Made:
     way = c.pick("wrench", "wrench", "axes")
     if way == "wrench":
-        return call("wrench", ExternalForce, "left_tool", c.vector(6))
-    return call("axes", ExternalForce, "left_tool", np.ones(6), c.thing(Axes))
+        return given("wrench", ExternalForce, "left_tool", c.vector(6))
+    return given("axes", ExternalForce, "left_tool", np.ones(6), c.thing(Axes))
 
 
 def laws(c: Chaos) -> Made:
@@ -167,30 +161,30 @@ def laws(c: Chaos) -> Made:
     )
     tools, joint = ("left_tool", "right_tool"), robot().joint_names[0]
     if way == "frame":
-        return call(("frame", "left_tool"), PointLink, robot(), c.name(["left_tool"]), "right_tool", 1.0)
+        return given(("frame", "left_tool"), PointLink, robot(), c.name(["left_tool"]), "right_tool", 1.0)
     if way == "law":
-        return call("law of a point link", PointLink, robot(), *tools, c.number())
+        return given("law of a point link", PointLink, robot(), *tools, c.number())
     if way == "function":
         kind = c.pick(FunctionSpring, FunctionLaw)
-        return call(
+        return given(
             "function", kind, c.say("no function of a robot", c.pick("x", None, 1.0, print, Identity(Rn(2)))), 1.0
         )
     if way == "joint":
-        return call(("joint", joint), JointSpring, robot(), c.name([joint]), 1.0)
+        return given(("joint", joint), JointSpring, robot(), c.name([joint]), 1.0)
     if way in ("stiffness", "damping"):
         wrong = c.say("no stiffness", c.pick(-1.0, np.nan, np.inf, "x", None, [1.0, 2.0], print, 1j, {}))
-        return call(way, JointSpring, robot(), joint, **{"stiffness": 1.0, way: wrong})
+        return given(way, JointSpring, robot(), joint, **{"stiffness": 1.0, way: wrong})
     if way == "rest":
-        return call("rest", JointSpring, robot(), joint, 1.0, rest=c.vector(2))
+        return given("rest", JointSpring, robot(), joint, 1.0, rest=c.vector(2))
     if way in ("joint law", "frame law"):
         wrong = c.say("no law", c.pick(3.0, "x", None, [], print, lambda q: q, lambda a, b, c, d: a))
         if way == "joint law":
-            return call("law", JointLaw, robot(), joint, wrong)
-        return call("law", FrameLink, robot(), *tools, wrong)
+            return given("law", JointLaw, robot(), joint, wrong)
+        return given("law", FrameLink, robot(), *tools, wrong)
     if way == "force":
-        return call("force", Forces, robot(), [c.thing(ExternalForce)])
+        return given("force", Forces, robot(), [c.thing(ExternalForce)])
     wrong = c.say("no force", c.pick("x", None, [1.0, 2.0], np.nan, np.inf, 1j, {}))
-    return call("law at joint", Forces(robot(), [JointLaw(robot(), joint, lambda q, v: wrong)]), *zero())
+    return given("law at joint", Forces(robot(), [JointLaw(robot(), joint, lambda q, v: wrong)]), *zero())
 
 
 def zero() -> tuple[Any, Any]:
@@ -201,46 +195,46 @@ def answers(c: Chaos) -> Made:
     result = c.pick(solved(), struck())
     way = c.pick("which", "wrench", "on", "axes", "frame")
     if way == "which":
-        return call(("constraint", "hands"), result.multipliers_of, c.name(["hands"]))
+        return given(("constraint", "hands"), result.multipliers_of, c.name(["hands"]))
     if way == "wrench":
-        return call(("constraint", "hands"), result.wrench, c.name(["hands"]))
+        return given(("constraint", "hands"), result.wrench, c.name(["hands"]))
     if way == "on":
         wrong = c.say("no body", c.pick("sucessor", "", "world", 3, None))
-        return call("body", result.wrench, "hands", wrong)
+        return given("body", result.wrench, "hands", wrong)
     if way == "axes":
-        return call("axes", result.wrench, "hands", axes=c.thing(Axes))
+        return given("axes", result.wrench, "hands", axes=c.thing(Axes))
     wrong = c.name(["left_tool"]) if c.rng.random() < 0.5 else c.thing(type(None), str)
-    return call(("frame", "left_tool"), result.wrench, "hands", frame=wrong)
+    return given(("frame", "left_tool"), result.wrench, "hands", frame=wrong)
 
 
 def forms(c: Chaos) -> Made:
     way = c.pick("form", "axes", "custom")
     if way == "custom":
         hinge = c.say("rates of a custom hinge", Hinge.custom([Hinge.pin(), Hinge.slider()]))
-        return call("own", Closure, robot(), "left_tool", "right_tool", hinge, form=Form.RATES, name="own")
+        return given("own", Closure, robot(), "left_tool", "right_tool", hinge, form=Form.RATES, name="own")
     kind = c.pick(PointContact, SurfaceContact)
     if way == "axes":
-        return call("axes", kind, robot(), "left_tool", axes=c.thing(Axes))
+        return given("axes", kind, robot(), "left_tool", axes=c.thing(Axes))
     if c.rng.random() < 0.5:
-        return call("form", Closure, robot(), "left_tool", "right_tool", form=c.thing(Form))
-    return call("form", kind, robot(), "left_tool", form=c.thing(Form))
+        return given("form", Closure, robot(), "left_tool", "right_tool", form=c.thing(Form))
+    return given("form", kind, robot(), "left_tool", form=c.thing(Form))
 
 
 def subsets(c: Chaos) -> Made:
     way = c.pick("on", "off", "which", "gains", "time", "gain", "position")
     if way in ("on", "off"):
-        return call(("constraint", "hands"), rows().switched, **{way: [c.name(["hands"])]})
+        return given(("constraint", "hands"), rows().switched, **{way: [c.name(["hands"])]})
     if way == "which":
-        return call(("constraint", "hands"), rows().stabilised, 0.1, c.name(["hands"]))
+        return given(("constraint", "hands"), rows().stabilised, 0.1, c.name(["hands"]))
     if way == "gains":
         wrong = c.say("no gains", c.pick("x", None, [], [1.0, 2.0], np.nan, print, 1j, {}))
-        return call(("gain", "time", "stabilisation"), rows().stabilised, wrong)
+        return given(("gain", "time", "stabilisation"), rows().stabilised, wrong)
     if way == "time":
-        return call(("time",), rows().stabilised, c.say("no time", c.pick(0.0, -0.1, -5, np.nan)))
+        return given(("time",), rows().stabilised, c.say("no time", c.pick(0.0, -0.1, -5, np.nan)))
     if way == "position":
-        return call(("constraint", "position"), rows().switched, off=[c.say("no position", c.pick(2, 7, -9))])
+        return given(("constraint", "position"), rows().switched, off=[c.say("no position", c.pick(2, 7, -9))])
     wrong = c.say("no gain", c.pick(-1.0, np.nan, np.inf, -np.inf, "x", "1", None, [], print, 1j))
-    return call("gain", Baumgarte, *c.pick((wrong, 1.0), (1.0, wrong)))
+    return given("gain", Baumgarte, *c.pick((wrong, 1.0), (1.0, wrong)))
 
 
 def algebra(c: Chaos) -> Made:
@@ -249,36 +243,33 @@ def algebra(c: Chaos) -> Made:
     way = c.pick("H", "G", "c", "gamma", "parents", "sparsity", "bases")
     wrong = c.say("no matrix", c.pick(np.ones((3, 2)), np.ones((2, 3, 3)), "x", None, {}, np.ones((4, 4)) + 1j, print))
     if way == "H":
-        return call("H of", solve, wrong, G, f, gamma)
+        return given("H of", solve, wrong, G, f, gamma)
     if way == "G":
-        return call("G of", solve, H, wrong, f, gamma)
+        return given("G of", solve, H, wrong, f, gamma)
     if way == "c":
-        return call("c of", solve, H, G, wrong, gamma)
+        return given("c of", solve, H, G, wrong, gamma)
     if way == "gamma":
-        return call("gamma of", solve, H, G, f, wrong)
+        return given("gamma of", solve, H, G, f, wrong)
     if way == "parents":
-        return call(
+        return given(
             "parent", TreeSparsity, np.array(c.say("a later parent", c.pick([0], [-1, 1, 0], [-1, 0, 5], [-3])))
         )
     if way == "sparsity":
         wrong = c.say("of another tree", TreeSparsity(np.arange(c.pick(1, 2, 4, 9)) - 1))
-        return call("sparsity", solve_range_space, H, G, f, gamma, sparsity=wrong)
+        return given("sparsity", solve_range_space, H, G, f, gamma, sparsity=wrong)
     bases = c.say(
         "no bases", c.pick((np.eye(3), np.eye(3)), (np.ones((3, 1)), np.ones((3, 1))), (np.ones(3), np.eye(3)))
     )
-    return call(("basis", "bases"), solve_null_space, H, G, f, gamma, bases=bases)
+    return given(("basis", "bases"), solve_null_space, H, G, f, gamma, bases=bases)
 
 
 MAKERS: dict[str, Callable[[Chaos], Made]] = {
     "constrained_system": system, "forward_dynamics": forward, "impact": strike, "ExternalForce": external,
-    "laws": laws,
-    "results": answers, "forms": forms, "subsets": subsets, "algebra": algebra,
+    "laws": laws, "results": answers, "forms": forms, "subsets": subsets, "algebra": algebra,
 }  # fmt: skip
 
 
 def bad_input(seed: int, number: int) -> BadInput:
     """One of them; the same for the same seed."""
     entry = tuple(MAKERS)[number % len(MAKERS)]
-    chaos = Chaos(np.random.default_rng([seed, number, 77]))
-    made, culprits = MAKERS[entry](chaos)
-    return BadInput(entry, chaos.kind, made, culprits, seed, number)
+    return made(entry, MAKERS[entry], seed, number, 77)

@@ -195,8 +195,12 @@ def bad_inputs(seed: int = 0, count: int = 1000) -> Iterator[BadInput]:
 
 def bad_input(seed: int, number: int) -> BadInput:
     """One of them."""
-    name, make = _ENTRIES[number % len(_ENTRIES)]
-    chaos = Chaos(np.random.default_rng([seed, number]))
+    return made(*_ENTRIES[number % len(_ENTRIES)], seed, number)
+
+
+def made(name: str, make: Callable[[Chaos], Made], seed: int, number: int, *stream: int) -> BadInput:
+    """What an entry point makes of the random numbers of seed, number and stream."""
+    chaos = Chaos(np.random.default_rng([seed, number, *stream]))
     call, culprits = make(chaos)
     return BadInput(name, chaos.kind, call, (culprits,) if isinstance(culprits, str) else tuple(culprits), seed, number)
 
