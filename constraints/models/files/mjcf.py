@@ -20,7 +20,7 @@ from ...robot.files.packages import VisualFile, as_folders
 from ...robot.files.questions import asked_of_model
 from ...robot.files.urdf_graph import refuse_larger
 from ...robot.files.xml import read_xml
-from ..structure.mechanism import Mechanism, Unread, as_unread, or_unread
+from ..structure.mechanism import ONLY_JOINTS, Mechanism, Unread, or_unread
 from .mjcf_equalities import read_equalities
 from .mjcf_forces import mjcf_forces
 from .mjcf_tree import CompiledTree, from_qpos as from_qpos, read_tree
@@ -71,9 +71,11 @@ def mechanism_from_mjcf(
     postures = _postures(mj, robot, unread)
     equalities = read_equalities(mj, robot, tree, inactive)
     motors = _motors(mj, tree, unread)
-    _tendon_limits(mj, unread)
+    for t in range(mj.ntendon):
+        if mj.tendon_limited[t]:
+            unread.append(Unread(f"range of tendon '{mj.tendon(t).name or t}'", ONLY_JOINTS))
     acting = mjcf_forces(mj, robot, tree, from_qpos(robot, mj.qpos_spring))
-    unread += as_unread(acting.left_out)
+    unread += acting.left_out
     for name, wanted in tree.tree.renamed.items():
         unread.append(Unread(f"name of joint '{wanted}'", f"the name is taken: it is called '{name}' here"))
     return Mechanism(
@@ -140,9 +142,3 @@ def _motors(mj: Any, tree: CompiledTree, unread: list[Unread]) -> tuple[str, ...
                 Unread(f"actuator '{mj.actuator(a).name or a}'", f"it drives {on}, but a motor must be a joint")
             )
     return tuple(motors)
-
-
-def _tendon_limits(mj: Any, unread: list[Unread]) -> None:
-    for t in range(mj.ntendon):
-        if mj.tendon_limited[t]:
-            unread.append(Unread(f"range of tendon '{mj.tendon(t).name or t}'", "only joints can have bounds"))

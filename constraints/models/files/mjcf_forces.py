@@ -12,15 +12,13 @@ from liegroups.arrays import Vector
 
 from ...dynamics import JointLaw, PointSpring
 from ...robot import Robot
-from ...robot.files.urdf_graph import Fault
 from ...robot.model.pinocchio import pin
 from ..forces.joint_springs import DRY, FileForces, Passive
-from .mjcf_tree import CompiledTree
+from ..structure.mechanism import Unread, or_unread
+from .mjcf_tree import BALL, FREE, CompiledTree
 
 _NO_SPRINGS, _NO_DAMPERS = 32, 64
 """`mjDSBL_SPRING` and `mjDSBL_DAMPER`."""
-_FREE, _BALL = 0, 1
-"""`mjJNT_FREE` and `mjJNT_BALL`."""
 _SITE = 3
 """`mjWRAP_SITE`."""
 _NOT_LINEAR = "it is not linear: only springs and dampers of constant stiffness and damping are laws here"
@@ -44,18 +42,18 @@ def mjcf_forces(mj: Any, robot: Robot, tree: CompiledTree, rest: Vector) -> File
     for j in range(mj.njnt):
         dof, name = int(mj.jnt_dofadr[j]), tree.joint_name(j)
         if _has_polynomial(mj, "jnt_stiffnesspoly", j) or _has_polynomial(mj, "dof_dampingpoly", dof):
-            found.left_out.append(Fault(f"spring or damper of joint '{name}'", _NOT_LINEAR))
+            found.left_out.append(Unread(f"spring or damper of joint '{name}'", _NOT_LINEAR))
             continue
         said = Passive(
             stiffness=springs * float(mj.jnt_stiffness[j]), damping=dampers * float(mj.dof_damping[dof]),
             friction=float(mj.dof_frictionloss[dof]),
         )  # fmt: skip
         at, kind = rest[robot.slice_of(name)], int(mj.jnt_type[j])
-        if kind == _FREE and said.stiffness:
+        if kind == FREE and said.stiffness:
             spring = FreeSpring(said.stiffness, at)
             found.laws.append(JointLaw(robot, name, spring, spring.energy))
             said = replace(said, stiffness=0.0)
-        found.on_tree(name, name, [said] * {_FREE: 6, _BALL: 3}.get(kind, 1), at)
+        found.on_tree(name, name, [said] * {FREE: 6, BALL: 3}.get(kind, 1), at)
     for t in range(mj.ntendon):
         _tendon(mj, t, found, tree, springs, dampers)
     found.left_out.extend(_others(mj, tree))
@@ -94,38 +92,38 @@ def _tendon(mj: Any, t: int, found: FileForces, tree: CompiledTree, springs: flo
     name, k, d = mj.tendon(t).name or t, springs * float(mj.tendon_stiffness[t]), dampers * float(mj.tendon_damping[t])
     is_curved = _has_polynomial(mj, "tendon_stiffnesspoly", t) or _has_polynomial(mj, "tendon_dampingpoly", t)
     if mj.tendon_frictionloss[t]:
-        found.left_out.append(Fault(f"friction of tendon '{name}'", DRY))
+        found.left_out.append(Unread(f"friction of tendon '{name}'", DRY))
     what = f"{' and '.join(word for word, number in (('spring', k), ('damper', d)) if number)} of tendon '{name}'"
     if is_curved:
-        found.left_out.append(Fault(f"spring or damper of tendon '{name}'", _NOT_LINEAR))
+        found.left_out.append(Unread(f"spring or damper of tendon '{name}'", _NOT_LINEAR))
     elif k or d:
         first, (shortest, longest) = int(mj.tendon_adr[t]), mj.tendon_lengthspring[t]
         parts = slice(first, first + int(mj.tendon_num[t]))
         if list(mj.wrap_type[parts]) != [_SITE, _SITE]:
-            found.left_out.append(Fault(what, "only a straight line between two sites is a law here"))
+            found.left_out.append(Unread(what, "only a straight line between two sites is a law here"))
         elif k and shortest != longest:
-            found.left_out.append(Fault(what, f"it is slack from {shortest:.4g} to {longest:.4g} m: give a PointLink"))
+            found.left_out.append(Unread(what, f"it is slack from {shortest:.4g} to {longest:.4g} m: give a PointLink"))
         else:
             ends = [
                 tree.frame(tree.sites[site], pin.SE3.Identity(), mj.site(site).name or f"site_{site}")
                 for site in map(int, mj.wrap_objid[parts])
             ]
-            with found.or_left_out(what):
+            with or_unread(found.left_out, what):
                 found.laws.append(PointSpring(found.robot, *ends, stiffness=k, damping=d, length=float(longest)))
 
 
-def _others(mj: Any, tree: CompiledTree) -> Iterator[Fault]:
+def _others(mj: Any, tree: CompiledTree) -> Iterator[Unread]:
     """What acts on bodies and is no law here: drives that act by themselves, fluids, what is held against gravity."""
     for a in range(mj.nu):
         if mj.actuator_biastype[a] or np.any(getattr(mj, "actuator_damping", np.zeros(mj.nu))[a]):
             reason = "forces of drives are no part of a mechanism: give a JointLaw to its dynamics"
-            yield Fault(f"drive of actuator '{mj.actuator(a).name or a}'", reason)
+            yield Unread(f"drive of actuator '{mj.actuator(a).name or a}'", reason)
     if mj.opt.density or mj.opt.viscosity:
-        yield Fault("density and viscosity of <option>", "forces of a fluid are no laws here")
+        yield Unread("density and viscosity of <option>", "forces of a fluid are no laws here")
     for b in range(1, mj.nbody):
         if mj.body_gravcomp[b]:
             reason = "gravity acts on every body here: give an ExternalForce to its dynamics"
-            yield Fault(f"gravcomp of body '{tree.body_names[b]}'", reason)
+            yield Unread(f"gravcomp of body '{tree.body_names[b]}'", reason)
 
 
 def _has_polynomial(mj: Any, field: str, i: int) -> bool:

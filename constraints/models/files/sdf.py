@@ -6,7 +6,6 @@ import logging
 import os
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from functools import partial
 from math import pi
 from typing import Any
 
@@ -30,10 +29,10 @@ from ...rows.explicit import Explicit
 from ...rows.explicit_forms import linear_coupling
 from ...rows.row_owner import RowOwner
 from ..forces.joint_springs import FileForces, Passive
-from ..structure.mechanism import Mechanism, Unread, as_unread, couplers_of_mimics, or_unread
+from ..structure.mechanism import ONLY_JOINTS, Mechanism, Unread, couplers_of_mimics, or_unread
 from ..structure.tree import JointKind, Tree
 from .sdf_document import JOINT_KINDS, SdfJoint, SdfModel, read_sdf
-from .spanning import TreeEdge, closure_of_cut, cut_names, hinge_of_joint, loose, spanning_tree
+from .spanning import TreeEdge, cut_names, hinge_of_joint, loose, spanning_tree
 
 _log = logging.getLogger(__package__)
 
@@ -95,7 +94,7 @@ def mechanism_from_sdf(
     cut_joints = tuple(joint.name for joint in cuts)
     names = [str(tree.model.names[places[edge.far][0]]) for edge in edges]
     acting = _forces(robot, edges, names, cuts, closures)
-    unread += as_unread(acting.left_out)
+    unread += acting.left_out
     whole = robot.with_references({"file": q})
     return Mechanism(
         whole, closures, couplers, (), {"file": q}, tuple(unread), cut_joints, tuple(acting.laws), loose(cuts, joints)
@@ -196,25 +195,24 @@ def _closures(
             oMl = sdf.placement.inverse() if link == "world" else sdf.links[link].placement
             lMj = oMl.actInv(joint.placement)
             frames.append(Frame(f"{joint.name}: {link}", on, placement * lMj, str(robot.model.names[on])))
+        what = f"joint '{joint.name}', which closes a loop"
+        with or_unread(unread, what):
+            if joint.kind == "ball":
+                closures.append(PointClosure(robot, *frames, name=joint.name))
+            else:
+                hinge = hinge_of_joint(joint.kind, joint.axes, 2.0 * pi * joint.pitch)
+                closures.append(Closure(robot, *frames, hinge=hinge, name=joint.name))
         limits = (joint.limits, joint.second_limits)[: len(joint.axes)] if joint.kind not in ("fixed", "ball") else ()
-        is_bounded = any(np.isfinite([one.lower, one.upper]).any() for one in limits)
-        closures += closure_of_cut(joint.name, partial(_closure, robot, joint, *frames), is_bounded, unread)
+        if any(np.isfinite([one.lower, one.upper]).any() for one in limits):
+            unread.append(Unread(f"bounds of {what}", ONLY_JOINTS))
     return tuple(closures)
-
-
-def _closure(robot: Robot, joint: SdfJoint, predecessor: Frame, successor: Frame) -> RowOwner:
-    """The closure that holds what the joint holds."""
-    if joint.kind == "ball":
-        return PointClosure(robot, predecessor, successor, name=joint.name)
-    hinge = hinge_of_joint(joint.kind, joint.axes, 2.0 * pi * joint.pitch)
-    return Closure(robot, predecessor, successor, hinge, name=joint.name)
 
 
 def _forces(
     robot: Robot, edges: list[TreeEdge[SdfJoint]], names: list[str], cuts: list[SdfJoint], closures: Sequence[RowOwner]
 ) -> FileForces:
     """Springs and dampers of joints; those of the tree have their names in the robot in the order of the edges."""
-    found = FileForces(robot, closures)
+    found = FileForces(robot, {closure.name: closure for closure in closures})
     for edge, name in zip(edges, names, strict=True):
         joint = edge.joint
         if joint is not None and joint.kind != "fixed":

@@ -14,8 +14,6 @@ from liegroups.arrays import Vector
 from ...errors import UnknownJointError
 from ...loops import Hinge
 from ...robot.files.urdf_graph import UrdfJoint
-from ...rows.row_owner import RowOwner
-from ..structure.mechanism import Unread, or_unread
 from .sdf_document import SdfJoint
 
 _Joint = TypeVar("_Joint", SdfJoint, UrdfJoint)
@@ -128,22 +126,3 @@ def hinge_of_joint(kind: str, axes: Sequence[Vector], pitch: float = 0.0) -> Hin
     if make == Hinge.universal and abs(axes[0] @ axes[1]) > SQUARE:
         return Hinge.custom([Hinge.pin(axis) for axis in axes])
     return make(*axes)
-
-
-def closure_of_cut(
-    name: str, make: Callable[[], RowOwner], is_bounded: bool, unread: list[Unread]
-) -> tuple[RowOwner, ...]:
-    """The closure of a joint that was cut, or none.
-
-    Args:
-        name: of the joint.
-        make: makes the closure; what it raises goes to `unread`.
-        is_bounded: whether the joint has bounds, which no closure holds.
-        unread: takes what is not held.
-    """
-    made: list[RowOwner] = []
-    with or_unread(unread, f"joint '{name}', which closes a loop"):
-        made.append(make())
-    if is_bounded:
-        unread.append(Unread(f"bounds of joint '{name}', which closes a loop", "only joints can have bounds"))
-    return tuple(made)

@@ -21,9 +21,9 @@ from ...robot.model.joints import copied_joint
 from ...robot.model.pinocchio import Model, pin
 from ...rows.row_owner import RowOwner
 from ..forces.urdf_forces import urdf_forces
-from ..structure.mechanism import Mechanism, Unread, as_unread, couplers_of_mimics, or_unread
+from ..structure.mechanism import Mechanism, Unread, couplers_of_mimics, or_unread
 from .sidecar import Sidecar, read_sidecar, sidecar_beside
-from .urdf_extras import elements_beside, mimics_of_loops, without_wrong_mimics, wrong_mimics
+from .urdf_extras import elements_beside, mimics_of_loops, mimics_of_nothing, without_mimics, wrong_mimics
 from .urdf_loops import closures_of_cuts, cut_to_tree
 
 _AXES = {"X": (1.0, 0.0, 0.0), "Y": (0.0, 1.0, 0.0), "Z": (0.0, 0.0, 1.0)}
@@ -65,17 +65,20 @@ def mechanism_from_urdf(
     graph = urdf_graph(root, path)
     unread = [Unread(fault.what, fault.reason, is_mistake=True) for fault in (*graph.faults, *misspelt(root))]
     unread += elements_beside(root)
-    unread += wrong_mimics(graph)
-    tree = cut_to_tree(without_wrong_mimics(root, graph), graph, path, cut)
+    wrong = wrong_mimics(graph)
+    unread += mimics_of_nothing(graph, wrong)
+    tree = cut_to_tree(without_mimics(root, wrong), graph, path, cut)
     unread += tree.unread
     model, mimics = urdf_model(tree.root, path, base)
-    sidecar = _sidecar(loops, path, unread)
+    beside = None if loops is not None or path.endswith(" text") else sidecar_beside(Path(path))
+    sidecar = beside or (Sidecar() if loops is None else read_sidecar(loops))
+    unread += sidecar.unread
     with in_file(path):
         model = _with_replaced_joints(model, sidecar, unread)
         names = set(model.names)
         kept = [m for m in mimics if m.joint in names and m.source in names]
         robot = Robot(model, mimics=kept, visuals=[VisualFile.of(source, "URDF", packages)])
-    unread += mimics_of_loops(graph, {joint.name for joint in tree.cuts})
+    unread += mimics_of_loops(graph, wrong, {joint.name for joint in tree.cuts})
     gone = [m for m in mimics if m not in robot.mimics]
     unread += [Unread(f"mimic tag of joint '{m.joint}'", "one of its joints is fixed by the sidecar") for m in gone]
     motors = _motors(robot, sidecar, unread)
@@ -84,18 +87,8 @@ def mechanism_from_urdf(
     cut_joints = tuple(joint.name for joint in tree.cuts)
     replaced = {joint for joint, _ in sidecar.replaced}
     acting = urdf_forces(robot, graph, cut_joints, replaced, closures, path)
-    unread += as_unread(acting.left_out)
+    unread += acting.left_out
     return Mechanism(robot, closures, couplers, motors, {}, tuple(unread), cut_joints, tuple(acting.laws), tree.loose)
-
-
-def _sidecar(loops: Any, path: str, unread: list[Unread]) -> Sidecar:
-    """The sidecar that is given, or the one beside the file."""
-    if loops is not None:
-        sidecar = read_sidecar(loops)
-    else:
-        sidecar = (None if path.endswith(" text") else sidecar_beside(Path(path))) or Sidecar()
-    unread += sidecar.unread
-    return sidecar
 
 
 def _closures(robot: Robot, sidecar: Sidecar, unread: list[Unread]) -> tuple[RowOwner, ...]:

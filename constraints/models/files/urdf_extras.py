@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from xml.etree.ElementTree import Element
 
 from ...errors import UnknownNameError
@@ -30,26 +30,33 @@ def elements_beside(root: Element) -> Iterator[Unread]:
                 yield Unread(f"mimic of joint '{name}' in <ros2_control>", reason)
 
 
-def wrong_mimics(graph: UrdfGraph) -> Iterator[Unread]:
+def wrong_mimics(graph: UrdfGraph) -> dict[str, str]:
+    """Why mimic tags mean nothing, by the joint that has them."""
+    wrong: dict[str, str] = {}
+    for joint in graph.joints.values():
+        reason = _what_is_wrong(joint.element, graph, search=len(wrong) < SEARCHED)
+        if reason:
+            wrong[joint.name] = reason
+    return wrong
+
+
+def mimics_of_nothing(graph: UrdfGraph, wrong: Mapping[str, str]) -> Iterator[Unread]:
     """Mimic tags that couple nothing, with the reason."""
-    wrong = 0
     for joint in graph.joints.values():
         what = f"mimic tag of joint '{joint.name}'"
-        reason = _what_is_wrong(joint.element, graph, search=wrong < SEARCHED)
-        wrong += bool(reason)
-        if reason:
-            yield Unread(what, reason, is_mistake=True)
+        if joint.name in wrong:
+            yield Unread(what, wrong[joint.name], is_mistake=True)
         elif followed := _followed(joint.element):
             still = next((j.name for j in (joint, graph.joints[followed]) if j.kind == "fixed"), None)
             if still is not None:
                 yield Unread(what, f"joint '{still}' is fixed")
 
 
-def mimics_of_loops(graph: UrdfGraph, cut: set[str]) -> Iterator[Unread]:
+def mimics_of_loops(graph: UrdfGraph, wrong: Mapping[str, str], cut: set[str]) -> Iterator[Unread]:
     """Mimic tags between joints of which one was cut."""
     for joint in graph.joints.values():
         followed = _followed(joint.element)
-        if followed and {joint.name, followed} & cut and not _what_is_wrong(joint.element, graph, search=False):
+        if followed and {joint.name, followed} & cut and joint.name not in wrong:
             yield Unread(f"mimic tag of joint '{joint.name}'", "one of its joints closes a loop, and is cut")
 
 
@@ -59,14 +66,14 @@ def _followed(joint: Element) -> str:
     return "" if tag is None else tag.get("joint", "")
 
 
-def without_wrong_mimics(root: Element, graph: UrdfGraph) -> Element:
-    """The same URDF without the mimic tags that couple nothing; the given one where all are right."""
-    if not any(_what_is_wrong(joint.element, graph, search=False) for joint in graph.joints.values()):
+def without_mimics(root: Element, wrong: Collection[str]) -> Element:
+    """The same URDF without the mimic tags of some joints; the given one where these are none."""
+    if not wrong:
         return root
     again = copy.deepcopy(root)
     for joint in again.findall("joint"):
         tag = joint.find("mimic")
-        if tag is not None and _what_is_wrong(joint, graph, search=False):
+        if tag is not None and joint.get("name") in wrong:
             joint.remove(tag)
     return again
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 from xml.etree.ElementTree import Element, SubElement
 
@@ -21,8 +20,8 @@ from ...robot.files.xml import numbers
 from ...robot.frame_table import FrameKind
 from ...robot.model.pinocchio import pin
 from ...rows.row_owner import RowOwner
-from ..structure.mechanism import Unread
-from .spanning import closure_of_cut, cut_names, hinge_of_joint, loose, spanning_tree
+from ..structure.mechanism import ONLY_JOINTS, Unread, or_unread
+from .spanning import cut_names, hinge_of_joint, loose, spanning_tree
 
 _TURNABLE = ("fixed", "revolute", "continuous", "prismatic")
 """Types of joints whose inverse is a joint of the same type, about the negative axis."""
@@ -67,7 +66,8 @@ def cut_to_tree(root: Element, graph: UrdfGraph, path: str, cut: Sequence[str] =
     start = (graph.roots or graph.links)[0]
     links = [start, *(link for link in graph.links if link != start)]
     joints = list(graph.joints.values())
-    edges, cuts = spanning_tree(links, joints, _world(links), wanted)
+    world = _free("world", {*links})  # a link may be called so, and its root is none
+    edges, cuts = spanning_tree(links, joints, world, wanted)
     tree = Element(root.tag, root.attrib)
     twice = {id(element) for element in graph.twice}
     tree.extend(copy.deepcopy(e) for e in root if e.tag != "joint" and id(e) not in twice)
@@ -77,7 +77,7 @@ def cut_to_tree(root: Element, graph: UrdfGraph, path: str, cut: Sequence[str] =
         if edge.joint is not None:
             _add(tree, edge.joint, edge.is_reversed, path, taken)
         elif edge.far != start:
-            name = _free("root_joint", edge.far, taken)
+            name = _free(f"{edge.far}_root_joint", taken)
             _join(tree, name, "floating", start, edge.far)
             is_lost = not graph.faults and not any(joint.child == edge.far for joint in cuts)
             reason = f"no joint of the tree holds it: it is free, by the joint '{name}'"
@@ -85,16 +85,7 @@ def cut_to_tree(root: Element, graph: UrdfGraph, path: str, cut: Sequence[str] =
     return UrdfTree(tree, tuple(cuts), tuple(unread), loose(cuts, joints))
 
 
-def _world(links: Sequence[str]) -> str:
-    """A name that no link has: a URDF may call one "world", and its root is none."""
-    name = "world"
-    while name in links:
-        name += "_"
-    return name
-
-
-def _free(what: str, of: str, taken: set[str]) -> str:
-    name = f"{of}_{what}"
+def _free(name: str, taken: set[str]) -> str:
     while name in taken:
         name += "_"
     taken.add(name)
@@ -108,10 +99,9 @@ def _add(tree: Element, joint: UrdfJoint, is_reversed: bool, path: str, taken: s
     if not is_reversed:
         return
     if joint.kind not in _TURNABLE:
-        reason = (
-            f"joint '{joint.name}' would be reversed (child as parent), which is impossible for a {joint.kind} joint"
-        )
-        raise FileError(path, f"{reason}: cut another joint of its loop, constraints.models.load(..., cut=[...])")
+        reason = f"would be reversed (child as parent), which is impossible for a {joint.kind} joint"
+        remedy = "cut another joint of its loop, constraints.models.load(..., cut=[...])"
+        raise FileError(path, f"joint '{joint.name}' {reason}: {remedy}")
     inverse = _origin(joint, path).inverse()
     for tag in ("parent", "child", "origin"):
         for found in element.findall(tag):
@@ -125,10 +115,10 @@ def _add(tree: Element, joint: UrdfJoint, is_reversed: bool, path: str, taken: s
     if axis is None:
         axis = SubElement(element, "axis", xyz="1 0 0")
     axis.set("xyz", " ".join(repr(-x) for x in _axis(joint, path).tolist()))
-    between = _free(f"at_{joint.name}", joint.parent, taken)
+    between = _free(f"{joint.parent}_at_{joint.name}", taken)
     SubElement(element, "child", link=between)
     SubElement(tree, "link", name=between)
-    _place(_join(tree, _free(f"to_{joint.parent}", joint.name, taken), "fixed", between, joint.parent), inverse)
+    _place(_join(tree, _free(f"{joint.name}_to_{joint.parent}", taken), "fixed", between, joint.parent), inverse)
 
 
 def _join(tree: Element, name: str, kind: str, parent: str, child: str) -> Element:
@@ -175,21 +165,18 @@ def closures_of_cuts(robot: Robot, cuts: Sequence[UrdfJoint], path: str, unread:
     """
     closures: list[RowOwner] = []
     for joint in cuts:
+        what = f"joint '{joint.name}', which closes a loop"
         if joint.kind == "floating":
-            what = f"joint '{joint.name}', which closes a loop"
             unread.append(Unread(what, "a floating joint constrains nothing: no closure is needed"))
             continue
         parent, child = (robot.frame(link, kind=FrameKind.BODY) for link in (joint.parent, joint.child))
-        place = Frame(
-            f"{joint.name}: {joint.parent}", parent.joint, parent.placement * _origin(joint, path), parent.joint_name
-        )
+        name, jMp = f"{joint.name}: {joint.parent}", parent.placement * _origin(joint, path)
+        place = Frame(name, parent.joint, jMp, parent.joint_name)
+        with or_unread(unread, what):
+            axes = [] if joint.kind == "fixed" else [_axis(joint, path)]
+            closures.append(Closure(robot, place, child, hinge_of_joint(joint.kind, axes), name=joint.name))
         limit = joint.element.find("limit")
         words = () if limit is None else limit.keys()
-        is_bounded = joint.kind in ("revolute", "prismatic") and ("lower" in words or "upper" in words)
-        closures += closure_of_cut(joint.name, partial(_closure, robot, joint, place, child, path), is_bounded, unread)
+        if joint.kind in ("revolute", "prismatic") and ("lower" in words or "upper" in words):
+            unread.append(Unread(f"bounds of {what}", ONLY_JOINTS))
     return tuple(closures)
-
-
-def _closure(robot: Robot, joint: UrdfJoint, place: Frame, child: Frame, path: str) -> RowOwner:
-    axes = [] if joint.kind == "fixed" else [_axis(joint, path)]
-    return Closure(robot, place, child, hinge_of_joint(joint.kind, axes), name=joint.name)

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from liegroups.arrays import ArrayLike, Vector
-from liegroups.frozen import set_fields
 
 from ...dynamics import HingeSpring, JointSpring
 from ...dynamics.laws.external_force import Force
-from ...errors import ConstraintError
 from ...loops import Closure
 from ...robot import Robot
-from ...robot.files.urdf_graph import Fault
 from ...rows.row_owner import RowOwner
+from ..structure.mechanism import Unread, or_unread
 
 DRY = "dry friction is no law here, for it is no function of position and velocity at rest: a joint has none"
 """What is said of Coulomb friction."""
@@ -45,7 +42,7 @@ class FileForces:
 
     Args:
         robot: the robot.
-        closures: of the mechanism; that of a joint that was cut has the joint's name.
+        closures: of the mechanism by name; that of a joint that was cut has the joint's name.
 
     Attributes:
         laws: what has been made so far.
@@ -53,15 +50,9 @@ class FileForces:
     """
 
     robot: Robot
-    closures: Iterable[RowOwner] = ()
+    closures: Mapping[str, RowOwner] = field(default_factory=dict[str, RowOwner])
     laws: list[Force] = field(default_factory=list[Force])
-    left_out: list[Fault] = field(default_factory=list[Fault])
-
-    _by_name: dict[str, RowOwner] = field(init=False, repr=False)
-
-    def __post_init__(self) -> None:
-        """Look the closures up once."""
-        set_fields(self, _by_name={owner.name: owner for owner in self.closures})
+    left_out: list[Unread] = field(default_factory=list[Unread])
 
     def on_tree(self, name: str, joint: str, by_dof: Sequence[Passive], rest: ArrayLike | None = None) -> None:
         """Add the spring and damper of a joint of the tree.
@@ -72,15 +63,12 @@ class FileForces:
             by_dof: what the file says, one entry a degree of freedom.
             rest: configuration of the joint without force; by default the rests of the entries.
         """
-        self._friction(name, by_dof)
-        stiffness, damping, angles = _numbers(by_dof)
-        if not stiffness.any():
-            rest = None
-        elif rest is None:
-            rest = angles if angles.size > 1 else float(angles[0])
-        if stiffness.any() or damping.any():
-            with self.or_left_out(f"{_word(stiffness, damping)} of joint '{name}'"):
-                self.laws.append(JointSpring(self.robot, joint, stiffness, damping, rest))
+        stiffness, damping, angles, what = self._read(name, by_dof)
+        if what:
+            at = (angles if angles.size > 1 else float(angles[0])) if rest is None else rest
+            with or_unread(self.left_out, what):
+                law = JointSpring(self.robot, joint, stiffness, damping, at if stiffness.any() else None)
+                self.laws.append(law)
 
     def on_cut(self, name: str, by_dof: Sequence[Passive]) -> None:
         """Add the spring and damper of a joint that closes a loop: they act on the hinge of its closure.
@@ -89,43 +77,28 @@ class FileForces:
             name: of the joint in the file.
             by_dof: what the file says, one entry a degree of freedom.
         """
-        self._friction(name, by_dof)
-        stiffness, damping, rest = _numbers(by_dof)
-        if not (stiffness.any() or damping.any()):
+        stiffness, damping, rest, what = self._read(name, by_dof)
+        if not what:
             return
-        what = f"{_word(stiffness, damping)} of joint '{name}', which closes a loop"
-        closure = self._by_name.get(name)
+        what += ", which closes a loop"
+        closure = self.closures.get(name)
         if not isinstance(closure, Closure):
-            self.left_out.append(Fault(what, "only the hinge of a closure has coordinates on which it could act"))
+            self.left_out.append(Unread(what, "only the hinge of a closure has coordinates on which it could act"))
             return
-        with self.or_left_out(what):
+        with or_unread(self.left_out, what):
             self.laws.append(HingeSpring(closure, stiffness, damping, rest if stiffness.any() else None))
-
-    @contextmanager
-    def or_left_out(self, what: str) -> Generator[None]:
-        """Where a law cannot be made, it is left out, with the reason."""
-        try:
-            yield
-        except ConstraintError as error:
-            self.left_out.append(Fault(what, str(error)))
 
     def leave_out(self, name: str, by_dof: Sequence[Passive], reason: str) -> None:
         """List what a file says of a joint on which nothing can act."""
-        self._friction(name, by_dof)
-        stiffness, damping, _ = _numbers(by_dof)
-        if stiffness.any() or damping.any():
-            self.left_out.append(Fault(f"{_word(stiffness, damping)} of joint '{name}'", reason))
+        *_, what = self._read(name, by_dof)
+        if what:
+            self.left_out.append(Unread(what, reason))
 
-    def _friction(self, name: str, by_dof: Sequence[Passive]) -> None:
+    def _read(self, name: str, by_dof: Sequence[Passive]) -> tuple[Vector, Vector, Vector, str]:
+        """Stiffness, damping and rest by degree of freedom, and what acts, in words; friction is left out."""
         if any(one.friction for one in by_dof):
-            self.left_out.append(Fault(f"friction of joint '{name}'", DRY))
-
-
-def _numbers(by_dof: Sequence[Passive]) -> tuple[Vector, Vector, Vector]:
-    """Stiffness, damping and rest by degree of freedom."""
-    said = np.array([(one.stiffness, one.damping, one.rest) for one in by_dof], dtype=np.float64).reshape(-1, 3)
-    return said[:, 0], said[:, 1], said[:, 2]
-
-
-def _word(stiffness: Vector, damping: Vector) -> str:
-    return " and ".join(word for word, numbers in (("spring", stiffness), ("damper", damping)) if numbers.any())
+            self.left_out.append(Unread(f"friction of joint '{name}'", DRY))
+        said = np.array([(one.stiffness, one.damping, one.rest) for one in by_dof], dtype=np.float64).reshape(-1, 3)
+        stiffness, damping, rest = said.T
+        words = [word for word, numbers in (("spring", stiffness), ("damper", damping)) if numbers.any()]
+        return stiffness, damping, rest, f"{' and '.join(words)} of joint '{name}'" if words else ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 
 from ...robot import Robot
-from ...robot.files.urdf_graph import UrdfGraph, UrdfJoint
+from ...robot.files.urdf_graph import UrdfGraph
 from ...robot.files.xml import numbers
 from ...rows.row_owner import RowOwner
 from .joint_springs import FileForces, Passive
@@ -31,11 +31,17 @@ def urdf_forces(
         closures: of the mechanism.
         path: how messages call the file.
     """
-    found, kept = FileForces(robot, closures), set(robot.joint_names)
+    found = FileForces(robot, {closure.name: closure for closure in closures})
+    kept = set(robot.joint_names)
     for joint in graph.joints.values():
-        if joint.kind == "fixed" or joint.element.find("dynamics") is None:
+        tag = joint.element.find("dynamics")
+        if joint.kind == "fixed" or tag is None:
             continue
-        said = [_said(joint, path)]
+        damping, friction = (
+            numbers(tag.get(word, "0"), path, f"{word} of joint '{joint.name}'", 1)[0]
+            for word in ("damping", "friction")
+        )
+        said = [Passive(damping=damping, friction=friction)]
         if joint.name in replaced:
             found.leave_out(joint.name, said, "the sidecar replaces the joint by one of another type")
         elif joint.kind not in _ONE_FREEDOM:
@@ -45,14 +51,3 @@ def urdf_forces(
         elif joint.name in kept:
             found.on_tree(joint.name, joint.name, said)
     return found
-
-
-def _said(joint: UrdfJoint, path: str) -> Passive:
-    element = joint.element.find("dynamics")
-    damping, friction = (
-        0.0
-        if element is None or element.get(word) is None
-        else numbers(element.get(word), path, f"{word} of joint '{joint.name}'", 1)[0]
-        for word in ("damping", "friction")
-    )
-    return Passive(damping=damping, friction=friction)

@@ -54,6 +54,7 @@ _NAMES_AND_NUMBERS = re.compile(r"'[^']*'|[-+.\w]*\d[-+.\w]*")
 
 LOOSE = "cut as requested, but closes no loop: what hung on it is now a free body, which only the closure holds"
 """What is said of a joint that was cut for nothing."""
+ONLY_JOINTS = "only joints can have bounds"
 
 
 @dataclass(frozen=True)
@@ -82,11 +83,6 @@ def or_unread(unread: list[Unread], what: str, *, is_mistake: bool = False) -> G
         yield
     except ConstraintError as error:
         unread.append(Unread(what, str(error), is_mistake))
-
-
-def as_unread(faults: Iterable[Fault]) -> list[Unread]:
-    """What is valid in a file, and was left out."""
-    return [Unread(fault.what, fault.reason) for fault in faults]
 
 
 def grouped(unread: Iterable[Unread], details: bool = False) -> list[str]:
@@ -165,7 +161,8 @@ class Mechanism(Drawn):
         for name in loose:
             if name not in cut:
                 raise UnknownNameError("joint among those that were cut", str(name), cut)
-        stack = Stack([_owner_on(owner, robot) for owner in (*closures, *couplers)])
+        owners: tuple[Any, ...] = (*closures, *couplers)
+        stack = Stack([on_space(each, robot.space) if isinstance(each, RowOwner) else each for each in owners])
         set_fields(self, closures=closures, couplers=couplers, motors=motors, stack=stack)
         laws = tuple(Forces(robot, self.laws))
         set_fields(self, postures=_postures(robot, self.postures), unread=unread, cut=cut, laws=laws, loose=loose)
@@ -368,10 +365,6 @@ def _configuration(q: ArrayLike) -> ArrayLike:
     return q
 
 
-def _owner_on(owner: RowOwner, robot: Robot) -> RowOwner:
-    return on_space(owner, robot.space) if isinstance(owner, RowOwner) else owner  # pyright: ignore[reportUnnecessaryIsInstance]
-
-
 def _postures(robot: Robot, postures: Mapping[str, Vector]) -> Mapping[str, Vector]:
     checked: dict[str, Vector] = {}
     for name, q in as_mapping(postures, "postures of a mechanism", "from name to configuration").items():
@@ -383,9 +376,6 @@ def couplers_of_mimics(robot: Robot, unread: list[Unread]) -> tuple[Explicit, ..
     """The robot's mimic tags as explicit couplers; those that cannot be go to `unread`."""
     couplers: list[Explicit] = []
     for m in robot.mimics:
-        if m.joint == m.source:
-            unread.append(Unread(f"mimic tag of joint '{m.joint}'", "the joint mimics itself", is_mistake=True))
-            continue
         with or_unread(unread, f"mimic tag of joint '{m.joint}'"):
             couplers.append(mimic_constraint(robot, m))
     return tuple(couplers)
