@@ -22,7 +22,7 @@ from ..manipulation.factory.semantics import Semantics, read_semantics
 from ..manipulation.graph import ConstraintGraph
 from ..manipulation.gripper import Gripper, Handle
 from ..manipulation.states import State
-from ..robot import Base, Part, Robot
+from ..robot import Base, Part, Robot, rigid_transform
 from ..robot.model.pinocchio import Placement, pin
 from ..solvers import Options
 from .documents import read_document
@@ -232,7 +232,8 @@ class _SceneReader:
         """The top of a table, and its solid below."""
         entry.only("name", "size", "pose")
         name, size, top = entry.entry("name").text(), entry.entry("size").vector(3), _pose(entry)
-        shape = entry.build(Shape, name, "Box", tuple(size.tolist()), "universe", top * _up(-0.5 * size[2]))
+        middle = rigid_transform([0.0, 0.0, -0.5 * size[2]])
+        shape = entry.build(Shape, name, "Box", tuple(size.tolist()), "universe", top * middle)
         corners = _face("top", size) - [0.0, 0.0, 0.5 * size[2]]
         return entry.build(Surface, name, robot.frame("universe", top), corners), shape
 
@@ -355,10 +356,6 @@ def _seven(pose: JsonValue) -> Vector:
     if abs(norm - 1.0) > 1e-3:  # files have few digits
         pose.refuse(f"the quaternion must have norm 1, its norm is {norm:.4g}")
     return np.r_[numbers[:3], turn / norm]
-
-
-def _up(height: float) -> Placement:
-    return pin.SE3(np.eye(3), np.array([0.0, 0.0, height]))
 
 
 def _face(name: str, size: Vector) -> Matrix:

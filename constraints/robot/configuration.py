@@ -197,8 +197,15 @@ def configured(robot: Robot, values: Mapping[str, object], start: str | ArrayLik
     return q
 
 
-def checked_postures(space: Space, *postures: Mapping[str, ArrayLike]) -> dict[str, Vector]:
+def checked_postures(
+    space: Space, *postures: Mapping[str, ArrayLike], what: str = "reference posture"
+) -> dict[str, Vector]:
     """Checked, read-only copies of configurations by name, later mappings before earlier ones.
+
+    Args:
+        space: of the configurations.
+        postures: the mappings.
+        what: how an error message names one of them.
 
     Raises:
         SizeError, DtypeError, NotFiniteError, NotNormalizedError: names the posture.
@@ -206,11 +213,11 @@ def checked_postures(space: Space, *postures: Mapping[str, ArrayLike]) -> dict[s
     """
     named: dict[str, ArrayLike] = {}
     for some in postures:
-        named.update(as_mapping(some, "reference postures", "from name to configuration"))
+        named.update(as_mapping(some, f"{what}s", "from name to configuration"))
     out: dict[str, Vector] = {}
     for name, q in named.items():
-        as_name(name, "name of a reference posture")
-        out[name] = read_only_copy(space.check(q, f"reference posture '{name}'"))
+        as_name(name, f"name of a {what}")
+        out[name] = read_only_copy(space.check(q, f"{what} '{name}'"))
     return out
 
 

@@ -20,7 +20,7 @@ from ...rows.implicit import Implicit
 from ...rows.row_owner import RowOwner
 from ..structure.mechanism import Unread, or_unread
 from ..structure.tree import translation
-from .mjcf_tree import CompiledTree
+from .mjcf_tree import CompiledTree, pose_of
 
 CONNECT, WELD, JOINT, TENDON = range(4)
 """MuJoCo's numbers for its equalities (`mjtEq`)."""
@@ -104,9 +104,7 @@ def _ends(mj: Any, tree: CompiledTree, e: int, name: str) -> tuple[Frame, Frame]
     if int(mj.eq_type[e]) == CONNECT:
         offsets = (translation(data[0:3]), translation(data[3:6]))
     else:
-        w, x, y, z = (float(value) for value in data[6:10])
-        turned = pin.XYZQUATToSE3(np.array([*data[3:6], x, y, z, w]))
-        offsets = (turned, translation(data[0:3]))
+        offsets = (pose_of(data[3:6], data[6:10]), translation(data[0:3]))
     one, other = (
         tree.frame(tree.bodies[i], offset, f"{name}: {tree.body_names[i]}")
         for i, offset in zip(ids, offsets, strict=True)

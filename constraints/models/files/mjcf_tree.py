@@ -75,7 +75,7 @@ def read_tree(mj: Any) -> CompiledTree:
     Args:
         mj: `mujoco.MjModel`.
     """
-    tree = Tree(_model_name(mj))
+    tree = Tree(bytes(mj.names).split(b"\0", 1)[0].decode(errors="replace") or "mechanism")  # the first of its names
     weightless = int(mj.opt.disableflags) & _NO_GRAVITY
     tree.model.gravity.linear = np.zeros(3) if weightless else np.array(mj.opt.gravity)
     out = CompiledTree(tree)
@@ -85,7 +85,7 @@ def read_tree(mj: Any) -> CompiledTree:
         _add_body(out, mj, b)
     for s in range(mj.nsite):
         joint, jMb = out.bodies[int(mj.site_bodyid[s])]
-        jMs = jMb * _pose(mj.site_pos[s], mj.site_quat[s])
+        jMs = jMb * pose_of(mj.site_pos[s], mj.site_quat[s])
         out.sites.append((joint, jMs))
         tree.frame(joint, jMs, mj.site(s).name or f"site_{s}")
     return out
@@ -95,7 +95,7 @@ def _add_body(out: CompiledTree, mj: Any, b: int) -> None:
     """Joints and inertia of one body."""
     tree, name = out.tree, mj.body(b).name or f"body_{b}"
     joint, placement = out.bodies[int(mj.body_parentid[b])]
-    placement = placement * _pose(mj.body_pos[b], mj.body_quat[b])
+    placement = placement * pose_of(mj.body_pos[b], mj.body_quat[b])
     first = int(mj.body_jntadr[b])
     for j in range(first, first + int(mj.body_jntnum[b])):
         kind, axis = int(mj.jnt_type[j]), np.array(mj.jnt_axis[j])
@@ -114,7 +114,7 @@ def _add_body(out: CompiledTree, mj: Any, b: int) -> None:
             reason = f"a ball joint cannot have bounds here; the limit of the file is {mj.jnt_range[j][1]:.4g} rad"
             out.unread.append(Unread(f"range of joint '{wanted}'", reason))
         placement = anchor.inverse()
-    axes = _pose(np.zeros(3), mj.body_iquat[b]).rotation
+    axes = pose_of(np.zeros(3), mj.body_iquat[b]).rotation
     inertia = inertia_matrix(mj.body_inertia[b], axes)
     out.body_names.append(tree.body(joint, placement, name, float(mj.body_mass[b]), mj.body_ipos[b], inertia))
     out.bodies.append((joint, placement))
@@ -149,12 +149,7 @@ def from_qpos(robot: Robot, qpos: Any) -> Vector:
     return robot.space.normalize(q)
 
 
-def _pose(position: Any, quaternion: Any) -> Any:
-    """A placement from a position and a quaternion wxyz."""
+def pose_of(position: Any, quaternion: Any) -> Any:
+    """A placement from a position and a quaternion wxyz, of MuJoCo's numbers."""
     w, x, y, z = (float(value) for value in quaternion)
     return pin.XYZQUATToSE3(np.array([*position, x, y, z, w]))
-
-
-def _model_name(mj: Any) -> str:
-    """The first of the compiled model's zero-terminated names."""
-    return bytes(mj.names).split(b"\0", 1)[0].decode(errors="replace") or "mechanism"

@@ -150,17 +150,15 @@ def read_sdf(source: str | os.PathLike[str], packages: Iterable[str | os.PathLik
     if not links:
         raise FileError(path, f"model '{model.get('name')}' has no link")
     massless = [link.name for link in links.values() if not link.mass]
-    if massless:
-        words = "have mass 0, which affects only dynamics and centres of mass"
-        _log.warning("%s: these links %s: %s", path, words, first_names(massless))
     impossible = [link.name for link in links.values() if link.mass and not has_possible_moments(link.inertia)]
-    if impossible:
-        names = first_names(impossible)
-        _log.warning("%s: the inertias of these links are those of no body, %s: %s", path, NO_BODY, names)
     untold = [name for name, element in places.named["link"].items() if element.find("inertial/mass") is None]
-    if untold:
-        words = "have no <mass> in an <inertial>, so that each has 1 kg, as SDF says"
-        _log.warning("%s: these links %s: %s", path, words, first_names(untold))
+    for names, words in (
+        (massless, "these links have mass 0, which affects only dynamics and centres of mass"),
+        (impossible, f"the inertias of these links are those of no body, {NO_BODY}"),
+        (untold, "these links have no <mass> in an <inertial>, so that each has 1 kg, as SDF says"),
+    ):
+        if names:
+            _log.warning("%s: %s: %s", path, words, first_names(names))
     say(_log, _asked_of_limits(model), path)
     canonical = model.get("canonical_link") or next(iter(links))
     if canonical not in links:

@@ -17,7 +17,7 @@ from ...robot.files.urdf import urdf_model
 from ...robot.files.urdf_graph import SEARCHED, misspelt, urdf_graph
 from ...robot.files.xml import in_file, read_xml
 from ...robot.frame_table import AmbiguousFrameError
-from ...robot.model.joints import copied_joint
+from ...robot.model.joints import AXES, copied_joint
 from ...robot.model.pinocchio import Model, pin
 from ...rows.row_owner import RowOwner
 from ..forces.urdf_forces import urdf_forces
@@ -26,8 +26,7 @@ from .sidecar import Sidecar, read_sidecar, sidecar_beside
 from .urdf_extras import elements_beside, mimics_of_loops, mimics_of_nothing, without_mimics, wrong_mimics
 from .urdf_loops import closures_of_cuts, cut_to_tree
 
-_AXES = {"X": (1.0, 0.0, 0.0), "Y": (0.0, 1.0, 0.0), "Z": (0.0, 0.0, 1.0)}
-_UNIVERSAL = {f"UJOINT_{a}{b}": (a, b) for a in _AXES for b in _AXES if a != b}
+_UNIVERSAL = {f"UJOINT_{a}{b}": (a, b) for a in AXES for b in AXES if a != b}
 JOINT_TYPES = ("SPHERICAL", "FIXED", *_UNIVERSAL)
 """What a sidecar may replace a joint by."""
 LOOP_TYPES = ("3d", "6d")
@@ -154,7 +153,7 @@ def _with_replaced_joints(model: Model, sidecar: Sidecar, unread: list[Unread]) 
             elif word == "SPHERICAL":
                 other[joint] = pin.JointModelSpherical()
             elif word in _UNIVERSAL:
-                first, second = (np.array(_AXES[letter]) for letter in _UNIVERSAL[word])
+                first, second = (np.array(AXES[letter]) for letter in _UNIVERSAL[word])
                 other[joint] = pin.JointModelUniversal(first, second)
             else:
                 raise UnknownNameError("type of joint", kind, JOINT_TYPES)

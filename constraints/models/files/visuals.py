@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -55,65 +55,59 @@ def visuals_of(file: VisualFile) -> Visuals:
     """
     if file.kind == "MJCF":
         return Visuals(*visuals_of_mjcf(file))
+    model, word, make = _of_sdf(file) if file.kind == "SDF" else _of_urdf(file)
     read = Visuals([], [])
-    elements = _of_sdf(file) if file.kind == "SDF" else _of_urdf(file)
-    for what, make in elements:
-        try:
-            read.found.append(make())
-        except ConstraintError as error:
-            read.missing.append(f"{what}: {error}")
+    for link in model.findall("link"):
+        name = str(link.get("name"))
+        for i, element in enumerate(link.findall("visual")):
+            what = f"visual {word(element, i)} of link '{name}'"
+            try:
+                read.found.append(make(element, name, what))
+            except ConstraintError as error:
+                read.missing.append(f"{what}: {error}")
     return read
 
 
-_Made = Iterator[tuple[str, Callable[[], Visual]]]
-"""What each visual is, and what makes it."""
+_Reader = tuple[Element, Callable[[Element, int], object], Callable[[Element, str, str], Visual]]
+"""The element with the links, what a visual is called by its number, and what makes one of a link."""
 
 
-def _of_urdf(file: VisualFile) -> _Made:
+def _of_urdf(file: VisualFile) -> _Reader:
     root, path = read_xml(file.source, "robot", "URDF", file.packages, again=True)
     colours = {
         material.get("name"): colour.get("rgba")
         for material in root.findall("material")
         for colour in material.findall("color")
     }
-    for link in root.findall("link"):
-        for i, element in enumerate(link.findall("visual")):
-            name = str(link.get("name"))
-            what = f"visual {i} of link '{name}'"
 
-            def make(element: Element = element, name: str = name, what: str = what) -> Visual:
-                origin, material = element.find("origin"), element.find("material")
-                xyz, rpy = (
-                    numbers("0 0 0" if origin is None else origin.get(key, "0 0 0"), path, what, 3)
-                    for key in ("xyz", "rpy")
-                )
-                colour = None if material is None else material.find("color")
-                rgba = colours.get(material.get("name")) if material is not None else None
-                rgba = colour.get("rgba") if colour is not None else rgba
-                form = _form(element.find("geometry"), Element.get, path, file)
-                return Visual(name, rigid_transform(xyz, rpy=rpy), form, _colour(rgba, path, what))
+    def make(element: Element, name: str, what: str) -> Visual:
+        origin, material = element.find("origin"), element.find("material")
+        xyz, rpy = (
+            numbers("0 0 0" if origin is None else origin.get(key, "0 0 0"), path, what, 3) for key in ("xyz", "rpy")
+        )
+        colour = None if material is None else material.find("color")
+        rgba = colours.get(material.get("name")) if material is not None else None
+        rgba = colour.get("rgba") if colour is not None else rgba
+        form = _form(element.find("geometry"), Element.get, path, file)
+        return Visual(name, rigid_transform(xyz, rpy=rpy), form, _colour(rgba, path, what))
 
-            yield what, make
+    return root, lambda _, i: i, make
 
 
-def _of_sdf(file: VisualFile) -> _Made:
+def _of_sdf(file: VisualFile) -> _Reader:
     sdf = read_sdf(file.source, file.packages)
     root, path = read_xml(file.source, "sdf", "SDF", file.packages, again=True)
+
+    def make(element: Element, name: str, what: str) -> Visual:
+        placement, relative_to = pose_of(element.find("pose"), path, f"pose of {what}")
+        if relative_to not in (None, "", name):
+            placement = sdf.links[name].placement.actInv(_place(sdf, str(relative_to)) * placement)
+        rgba = element.findtext("material/diffuse") or element.findtext("material/ambient")
+        form = _form(element.find("geometry"), Element.findtext, path, file)
+        return Visual(name, placement, form, _colour(rgba, path, what))
+
     model = next(iter([*root.findall("model"), *root.findall("world/model")]))
-    for link in model.findall("link"):
-        for i, element in enumerate(link.findall("visual")):
-            name = str(link.get("name"))
-            what = f"visual '{element.get('name', i)}' of link '{name}'"
-
-            def make(element: Element = element, name: str = name, what: str = what) -> Visual:
-                placement, relative_to = pose_of(element.find("pose"), path, f"pose of {what}")
-                if relative_to not in (None, "", name):
-                    placement = sdf.links[name].placement.actInv(_place(sdf, str(relative_to)) * placement)
-                rgba = element.findtext("material/diffuse") or element.findtext("material/ambient")
-                form = _form(element.find("geometry"), Element.findtext, path, file)
-                return Visual(name, placement, form, _colour(rgba, path, what))
-
-            yield what, make
+    return model, lambda element, i: f"'{element.get('name', i)}'", make
 
 
 def _place(sdf: SdfModel, name: str) -> Any:
@@ -144,19 +138,14 @@ def _form(geometry: Element | None, said: Callable[[Element, str], str | None], 
     if kind == "mesh":
         scale = numbers(said(element, "scale") or "1 1 1", path, "scale of a mesh")
         address = said(element, "filename") or said(element, "uri") or ""
-        return Mesh(_resolved(address.strip(), path, file), _three(scale, path))
+        if len(scale) not in (1, 3):  # one number is for all
+            raise FileError(path, f"scale of a mesh takes 3 numbers, there are {len(scale)}")
+        x, y, z = scale * 3 if len(scale) == 1 else scale
+        return Mesh(_resolved(address.strip(), path, file), (x, y, z))
     if kind not in MEASURES:
         raise FileError(path, f"<{kind}> is no geometry that can be drawn")
     measures = [numbers(said(element, key), path, f"{key} of a {kind}", count) for key, count in MEASURES[kind].items()]
     return Solid(kind, tuple(number for several in measures for number in several))
-
-
-def _three(scale: list[float], path: str) -> tuple[float, float, float]:
-    """A scale along x, y, z; one number is for all."""
-    if len(scale) not in (1, 3):
-        raise FileError(path, f"scale of a mesh takes 3 numbers, there are {len(scale)}")
-    x, y, z = scale * 3 if len(scale) == 1 else scale
-    return x, y, z
 
 
 def _colour(rgba: str | None, path: str, what: str) -> Colour | None:

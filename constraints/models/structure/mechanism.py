@@ -11,9 +11,9 @@ from types import MappingProxyType
 from typing import Any, final
 
 from liegroups import Segments
-from liegroups.arguments import as_mapping, as_tuple, expect
+from liegroups.arguments import as_tuple, expect
 from liegroups.arrays import ArrayLike, Vector
-from liegroups.frozen import read_only_copy, set_fields
+from liegroups.frozen import set_fields
 
 from ...dynamics import Forces
 from ...dynamics.laws.external_force import Force
@@ -40,6 +40,7 @@ from ...reduced.sweeps.driver import coordinates_with
 from ...reduced.wishes import Driven, Wished, columns_of
 from ...robot import Robot
 from ...robot.arguments import as_robot
+from ...robot.configuration import checked_postures
 from ...robot.description import Drawn
 from ...robot.files.urdf_graph import Fault
 from ...rows.explicit import Explicit
@@ -165,7 +166,8 @@ class Mechanism(Drawn):
         stack = Stack([on_space(each, robot.space) if isinstance(each, RowOwner) else each for each in owners])
         set_fields(self, closures=closures, couplers=couplers, motors=motors, stack=stack)
         laws = tuple(Forces(robot, self.laws))
-        set_fields(self, postures=_postures(robot, self.postures), unread=unread, cut=cut, laws=laws, loose=loose)
+        postures = MappingProxyType(checked_postures(robot.space, self.postures, what="posture"))
+        set_fields(self, postures=postures, unread=unread, cut=cut, laws=laws, loose=loose)
 
     name = FieldOf[str]("robot.name", "Name of the robot.")
 
@@ -363,13 +365,6 @@ def _configuration(q: ArrayLike) -> ArrayLike:
     if isinstance(q, str):
         raise WrongObjectError("q", f"a configuration (nq,), as mechanism.posture({q!r})", "a name")
     return q
-
-
-def _postures(robot: Robot, postures: Mapping[str, Vector]) -> Mapping[str, Vector]:
-    checked: dict[str, Vector] = {}
-    for name, q in as_mapping(postures, "postures of a mechanism", "from name to configuration").items():
-        checked[name] = read_only_copy(robot.check(q, f"posture '{name}'"))
-    return MappingProxyType(checked)
 
 
 def couplers_of_mimics(robot: Robot, unread: list[Unread]) -> tuple[Explicit, ...]:

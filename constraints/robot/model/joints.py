@@ -71,7 +71,7 @@ JOINT_TYPES = {
 COMPOSITE = "Composite"
 """Pinocchio's name of a joint that is several ones after each other."""
 
-_AXES = {"X": (1.0, 0.0, 0.0), "Y": (0.0, 1.0, 0.0), "Z": (0.0, 0.0, 1.0)}
+AXES = {"X": (1.0, 0.0, 0.0), "Y": (0.0, 1.0, 0.0), "Z": (0.0, 0.0, 1.0)}
 
 
 def type_name(joint: Any) -> str:
@@ -124,7 +124,7 @@ def joint_kind(joint: Any) -> str:
 def _axis_word(joint: Any) -> str:
     """The axis of a joint along any: "-y", or its three numbers."""
     axis = joint_axis(joint_whole(joint))
-    opposite = next((letter for letter, along in _AXES.items() if np.array_equal(-axis, along)), "")
+    opposite = next((letter for letter, along in AXES.items() if np.array_equal(-axis, along)), "")
     return f"-{opposite.lower()}" if opposite else f"({', '.join(f'{x:z.3g}' for x in axis.tolist())})"
 
 
@@ -136,7 +136,7 @@ def joint_along(word: str, direction: Vector, *pitch: float) -> Any:
         direction: unit axis (3,).
         pitch: of a helical joint [m/rad].
     """
-    axis = next((letter for letter, along in _AXES.items() if np.array_equal(direction, along)), "")
+    axis = next((letter for letter, along in AXES.items() if np.array_equal(direction, along)), "")
     kind = next(kind for kind in JOINT_TYPES.values() if (kind.word, kind.axis) == (word, axis))
     return getattr(pin, f"JointModel{kind.name}")(*(() if axis else (direction,)), *pitch)
 
