@@ -20,7 +20,7 @@ from liegroups.formulas.third_order import se3_coad
 from ..workspace import Pool
 from .frame import Frame
 from .model.inertia import is_depth_first
-from .model.joints import COMPOSITE, joint_whole, type_name
+from .model.joints import COMPOSITE, copied_joint, joint_whole, type_name
 from .model.pinocchio import Model, data_of, pin
 from .moving_frames import MovingFrames
 
@@ -68,11 +68,11 @@ class ElementaryTree:
             q, v, a: (nq,), (nv,), (nv,).
             wrenches: what acts on the bodies and stays as it is in them, by joint; its joint forces are left out.
         """
+        more = () if wrenches is None else (wrenches,)
         if not self.is_exact:
-            return _by_differences(self.model, data, q, v, a, *(() if wrenches is None else (wrenches,)))
+            return _by_differences(self.model, data, q, v, a, *more)
         if self._in_order is not None:
             return self._in_order.force_slopes(q, v, a, wrenches)
-        more = () if wrenches is None else (wrenches,)
         by_q, by_v, _ = pin.computeRNEADerivatives(self.model, data, q, v, a, *more)
         return by_q.copy(), by_v.copy()
 
@@ -200,12 +200,10 @@ class _DepthFirst:
         q, v = list[int](), list[int]()
         for j in order[1:]:
             joint, parent = model.joints[j], where[model.parents[j]]
-            where[j] = int(made.addJoint(parent, joint, model.jointPlacements[j], f"joint {j}"))
-            made.appendBodyToJoint(where[j], model.inertias[j], pin.SE3.Identity())
+            where[j] = copied_joint(model, j, made, parent, model.jointPlacements[j])
             q += range(joint.idx_q, joint.idx_q + joint.nq)
             v += range(joint.idx_v, joint.idx_v + joint.nv)
         self._order, self._q, self._v = order, np.array(q, dtype=np.intp), np.array(v, dtype=np.intp)
-        made.armature = model.armature[self._v]
         back = np.argsort(self._v)
         self._back = np.ix_(back, back)
         self._model, self._datas = made, Pool(partial(data_of, made))
@@ -213,10 +211,7 @@ class _DepthFirst:
     def force_slopes(self, q: Vector, v: Vector, a: Vector, wrenches: Any) -> tuple[Matrix, Matrix]:
         """As of the tree."""
         data: Any = self._datas.take()
-        own: Any = pin.StdVec_Force()
-        for j in self._order:
-            force: Any = pin.Force.Zero() if wrenches is None else wrenches[j]
-            own.append(force)
+        own: Any = pin.StdVec_Force([pin.Force.Zero() if wrenches is None else wrenches[j] for j in self._order])
         state = q[self._q], v[self._v], a[self._v]
         by_q, by_v, _ = pin.computeRNEADerivatives(self._model, data, *state, own)
         found = by_q[self._back], by_v[self._back]

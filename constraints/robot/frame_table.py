@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -17,13 +17,8 @@ from .frame import Frame
 from .model.pinocchio import Model, Placement, pin
 from .placement import as_placement
 
-if TYPE_CHECKING:
-    pass
-
 SAME_PLACE = 1e-12
 """Two frames of one name whose placements differ by less are one frame [m, and entries of the rotation matrix]."""
-
-
 WORLD = "world"
 """What most libraries call the universe, and many models a link of theirs."""
 

@@ -161,8 +161,7 @@ class Robot(Drawn, VectorsByJoint):
             DuplicateNameError: two parts have the same name.
             UnknownFrameError: a part is placed on a frame that no earlier part has.
         """
-        model, mimics, disabled, visuals = join(parts, name, cls)
-        return cls(model, mimics=mimics, disabled_collisions=disabled, visuals=visuals)
+        return join(parts, name, cls)
 
     def with_srdf(self, source: str | os.PathLike[str], packages: Iterable[str | os.PathLike[str]] = ()) -> Self:
         """The same robot with data of an SRDF file; it shares the space.

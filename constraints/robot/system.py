@@ -21,7 +21,7 @@ from .files.packages import VisualFile
 from .files.questions import asked_of_seats
 from .frame_table import FrameTable
 from .model.mimic import Mimic
-from .model.pinocchio import Model, Placement, pin
+from .model.pinocchio import Placement, pin
 from .placement import as_placement
 
 if TYPE_CHECKING:
@@ -48,9 +48,7 @@ class Part:
     on: str | None = None
 
 
-def join(
-    parts: Iterable[Part], name: str | None, kind: type[Robot]
-) -> tuple[Model, tuple[Mimic, ...], tuple[DisabledCollision, ...], tuple[VisualFile, ...]]:
+def join(parts: Iterable[Part], name: str | None, kind: type[Robot]) -> Robot:
     """Append the models of the parts to each other, in their order, names prefixed.
 
     The bounds of the parts become limits of the model, their reference postures postures of the model, the other parts
@@ -61,9 +59,6 @@ def join(
         parts: the parts.
         name: name of the system; the names of the parts by default.
         kind: the class of robots; a robot is made of parts, and parts hold robots.
-
-    Returns:
-        the model of the whole, its mimics, its pairs of links whose collisions do not count, its visual geometry.
 
     Raises:
         DuplicateNameError: two parts have one name.
@@ -111,7 +106,7 @@ def join(
         disabled += [pair.prefixed(prefix) for pair in robot.disabled_collisions]
         visuals += [file.prefixed(prefix) for file in robot.visuals]
     model.lowerPositionLimit, model.upperPositionLimit = lower, upper
-    return model, tuple(mimics), tuple(disabled), tuple(visuals)
+    return kind(model, mimics=mimics, disabled_collisions=disabled, visuals=visuals)
 
 
 def _refuse_inside(names: list[str]) -> None:

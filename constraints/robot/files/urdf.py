@@ -49,7 +49,6 @@ def read_urdf(
         FileError: the file is missing, is no tree, or cannot be read whole; the reason says what is wrong with it.
         WrongObjectError: the base is no `Base`.
     """
-    as_base(base)
     root, name = read_xml(source, "robot", "URDF", packages)
     check_is_tree(root, name)
     for slip in misspelt(root):
@@ -69,20 +68,20 @@ def urdf_model(root: ElementTree.Element, name: str, base: Base = Base.FIXED) ->
         FileError: the file cannot be read whole; the reason says what is wrong with it.
         WrongObjectError: the base is no `Base`.
     """
-    as_base(base)
-    _check(root, name)
-    refuse_long_chains(root, name)
-    refuse_larger(name, freedoms=sum(JOINT_FREEDOMS.get(j.get("type", ""), 0) for j in root.findall("joint")))
-    text = ElementTree.tostring(root, encoding="unicode")
     attach: dict[Base, tuple[Any, ...]] = {
         Base.FIXED: (),
         Base.FREE_FLYER: (pin.JointModelFreeFlyer(),),
         Base.PLANAR: (pin.JointModelPlanar(),),
     }
+    root_joint = attach[as_base(base)]
+    _check(root, name)
+    refuse_long_chains(root, name)
+    refuse_larger(name, freedoms=sum(JOINT_FREEDOMS.get(j.get("type", ""), 0) for j in root.findall("joint")))
+    text = ElementTree.tostring(root, encoding="unicode")
     said: list[str] = []
     with captured_stderr(said):
         try:
-            model: Model | None = pin.buildModelFromXML(text, *attach[base])
+            model: Model | None = pin.buildModelFromXML(text, *root_joint)
         except Exception as error:
             model = None
             said.append(str(error))

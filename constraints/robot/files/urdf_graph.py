@@ -377,13 +377,9 @@ def _slip(what: str, kind: str, word: str, known: Iterable[str]) -> Fault:
     return Fault(what, str(UnknownNameError(kind, word, tuple(known))))
 
 
-def meant(word: str, known: Iterable[str]) -> str:
-    """The known word that an unknown one resembles; empty where there is none, or the word is known."""
-    return _meant(word, tuple(known))
-
-
 @functools.lru_cache(maxsize=1024)
-def _meant(word: str, known: tuple[str, ...]) -> str:
+def meant(word: str, known: tuple[str, ...]) -> str:
+    """The known word that an unknown one resembles; empty where there is none, or the word is known."""
     if word in known or any(mark in word for mark in ":{"):  # a name of another program
         return ""
     return next(iter(nearest_names(word, known, 1, _ALIKE)), "")
