@@ -9,6 +9,7 @@ import os
 import sys
 import tempfile
 from collections.abc import Iterable, Sequence
+from functools import partial
 from math import inf
 from pathlib import Path
 from typing import Any
@@ -23,16 +24,6 @@ ALL_WELL, NOT_ALL = 0, 1
 """Exit codes of a command that ran: all is well, or not all is (a projection failed, a bit differs)."""
 
 
-def positive(text: str) -> int:
-    """An integer from 1, for `argparse`."""
-    return _at_least(1, text)
-
-
-def natural(text: str) -> int:
-    """An integer from 0, for `argparse`."""
-    return _at_least(0, text)
-
-
 def seconds(text: str) -> float:
     """A positive number of seconds, for `argparse`."""
     try:
@@ -44,7 +35,8 @@ def seconds(text: str) -> float:
     return number
 
 
-def _at_least(least: int, text: str) -> int:
+def natural(text: str, least: int = 0) -> int:
+    """An integer from 0, for `argparse`."""
     try:
         number = int(text)
     except ValueError:
@@ -52,6 +44,10 @@ def _at_least(least: int, text: str) -> int:
     if number < least:
         raise argparse.ArgumentTypeError(f"expected a whole number from {least}, got {text!r}")
     return number
+
+
+positive = partial(natural, least=1)
+"""An integer from 1, for `argparse`."""
 
 
 def outputs(inputs: Iterable[str | None], *, saved: Sequence[str] = (".npz", ""), **paths: str | None) -> None:

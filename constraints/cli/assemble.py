@@ -21,26 +21,17 @@ RESTARTS = 20
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare what the command takes."""
-    parser.add_argument("file", metavar="FILE", help="URDF, MJCF or SDF")
-    parser.add_argument(
-        "--loops", metavar="YAML", help="loop sidecar of a URDF (default: the YAML file next to it with the same stem)"
-    )
-    parser.add_argument(
-        "--cut", action="append", default=[], metavar="JOINT", help="cut this joint of a URDF or SDF first (repeatable)"
-    )
-    parser.add_argument(
-        "--lenient",
-        action="store_true",
-        help="load as much as possible of a file with mistakes and list them; exit code 1",
-    )
-    parser.add_argument(
-        "--seed", type=int, default=0, metavar="N", help="seed of the random starts (default: %(default)s)"
-    )
-    parser.add_argument("--plot", metavar="OUT.png", help="write a picture: open and closed, with errors")
-    parser.add_argument("--save", metavar="OUT.npz", help="write the closed configuration and the results")
-    parser.add_argument(
-        "--details", action="store_true", help="one line for each element that was not read, instead of one per kind"
-    )
+    add = parser.add_argument
+    add("file", metavar="FILE", help="URDF, MJCF or SDF")
+    add("--loops", metavar="YAML", help="loop sidecar of a URDF (default: the YAML file next to it with the same stem)")
+    cut = "cut this joint of a URDF or SDF first (repeatable)"
+    add("--cut", action="append", default=[], metavar="JOINT", help=cut)
+    lenient = "load as much as possible of a file with mistakes and list them; exit code 1"
+    add("--lenient", action="store_true", help=lenient)
+    add("--seed", type=int, default=0, metavar="N", help="seed of the random starts (default: %(default)s)")
+    add("--plot", metavar="OUT.png", help="write a picture: open and closed, with errors")
+    add("--save", metavar="OUT.npz", help="write the closed configuration and the results")
+    add("--details", action="store_true", help="one line for each element that was not read, instead of one per kind")
 
 
 def run(options: argparse.Namespace) -> int:

@@ -13,13 +13,10 @@ from .demonstration import draw, engine_line, project_all, table
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What the command takes."""
-    parser.add_argument("--output", default="demo.png", metavar="FILE.png", help="the picture (default: %(default)s)")
-    parser.add_argument(
-        "--starts", type=positive, default=500, metavar="N", help="configurations per robot (%(default)s)"
-    )
-    parser.add_argument(
-        "--seed", type=natural, default=0, metavar="S", help="seed of the random generator (%(default)s)"
-    )
+    add = parser.add_argument
+    add("--output", default="demo.png", metavar="FILE.png", help="the picture (default: %(default)s)")
+    add("--starts", type=positive, default=500, metavar="N", help="configurations per robot (%(default)s)")
+    add("--seed", type=natural, default=0, metavar="S", help="seed of the random generator (%(default)s)")
 
 
 def run(options: argparse.Namespace) -> int:

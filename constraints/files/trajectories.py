@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from liegroups import Space
 from liegroups.arguments import as_tuple, expect
-from liegroups.arrays import Vector
+from liegroups.arrays import Matrix, Vector
 from liegroups.by_name import entry_names
 
 from ..errors import OptionError
@@ -41,7 +42,9 @@ def save_trajectory(trajectory: Trajectory, path: str | os.PathLike[str], rate: 
     if _ending(path, ENDINGS, "trajectory") == ".json":
         write_file(path, _json(trajectory, rate))
     else:
-        save_motion(_columns(trajectory, rate), path)
+        samples = trajectory.sample(rate)
+        rows = {"q": samples.q, "v": samples.v, "a": samples.a}
+        save_motion({"time": samples.times} | _columns(trajectory.space, **rows), path)
 
 
 def save_path(path: Path, file: str | os.PathLike[str], names: Sequence[str] = ()) -> None:
@@ -68,8 +71,7 @@ def save_path(path: Path, file: str | os.PathLike[str], names: Sequence[str] = (
         return
     counts = [len(piece.samples) for piece in path.pieces]
     columns = {"time": path.times, "piece": np.repeat(np.arange(float(len(counts))), counts)}
-    entries = entry_names(path.pieces[0].problem.space.factors, configuration=True)
-    save_motion(columns | {f"q {name}": path.samples[:, i] for i, name in enumerate(entries)}, file)
+    save_motion(columns | _columns(path.pieces[0].problem.space, q=path.samples), file)
 
 
 def _ending(path: str | os.PathLike[str], endings: Sequence[str], what: str) -> str:
@@ -91,41 +93,33 @@ def _json_of_path(path: Path, names: Sequence[str]) -> bytes:
         {"name": str(name), "begin": end - duration, "end": end, "constraints": [*piece.problem.constraints.names]}
         for name, end, duration, piece in zip(names, ends.tolist(), path.durations, path.pieces, strict=True)
     ]
-    document = {
-        "format": "lie-constraints path",
-        "version": 1,
-        "joint_names": [factor.name for factor in path.pieces[0].problem.space.factors],
-        "duration": path.duration,
-        "pieces": pieces,
-        "times": path.times.tolist(),
-        "configurations": path.samples.tolist(),
-    }
-    return f"{json.dumps(document, allow_nan=False)}\n".encode()
+    rows = {"times": path.times, "configurations": path.samples}
+    return _document("path", path.pieces[0].problem.space, {"duration": path.duration, "pieces": pieces}, rows)
 
 
 def _json(trajectory: Trajectory, rate: float) -> bytes:
     """Names, samples and events; numbers with all their digits."""
     samples = trajectory.sample(rate)
-    document = {
-        "format": "lie-constraints trajectory",
-        "version": 1,
-        "joint_names": [factor.name for factor in trajectory.space.factors],
+    entries = {
         "duration": trajectory.duration,
         "stops": trajectory.stops.tolist(),
         "events": [event._asdict() for event in trajectory.events],
-        "times": samples.times.tolist(),
-        "configurations": samples.q.tolist(),
-        "velocities": samples.v.tolist(),
-        "accelerations": samples.a.tolist(),
     }
+    rows = {"times": samples.times, "configurations": samples.q, "velocities": samples.v, "accelerations": samples.a}
+    return _document("trajectory", trajectory.space, entries, rows)
+
+
+def _document(kind: str, space: Space, entries: dict[str, Any], rows: dict[str, Matrix]) -> bytes:
+    names = [factor.name for factor in space.factors]
+    head = {"format": f"lie-constraints {kind}", "version": 1, "joint_names": names}
+    document = head | entries | {name: each.tolist() for name, each in rows.items()}
     return f"{json.dumps(document, allow_nan=False)}\n".encode()
 
 
-def _columns(trajectory: Trajectory, rate: float) -> dict[str, Vector]:
-    """Columns (n,) by name: time, then q, v and a of each coordinate."""
-    samples, space = trajectory.sample(rate), trajectory.space
-    columns = {"time": samples.times}
-    for kind, rows in (("q", samples.q), ("v", samples.v), ("a", samples.a)):
-        names = entry_names(space.factors, kind == "q")
-        columns |= {f"{kind} {name}": rows[:, i] for i, name in enumerate(names)}
-    return columns
+def _columns(space: Space, **rows: Matrix) -> dict[str, Vector]:
+    """Columns (n,) by name, of each coordinate of q and of its derivatives."""
+    return {
+        f"{kind} {name}": each[:, i]
+        for kind, each in rows.items()
+        for i, name in enumerate(entry_names(space.factors, kind == "q"))
+    }

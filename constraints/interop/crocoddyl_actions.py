@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -36,7 +36,7 @@ def as_crocoddyl_state(space: StateSpace) -> Any:
         WrongObjectError: not a `StateSpace`.
         MissingExtraError: crocoddyl is not installed.
     """
-    return _classes().state(expect(space, StateSpace, "state space for crocoddyl", "a StateSpace"))
+    return _state_class()(expect(space, StateSpace, "state space for crocoddyl", "a StateSpace"))
 
 
 def as_crocoddyl_action(action: Action) -> Any:
@@ -72,18 +72,11 @@ def as_crocoddyl_action(action: Action) -> Any:
         ... # doctest: +SKIP
     """
     given = expect(action, Action, "action for crocoddyl", "a DifferentialAction or a DiscreteAction")
-    made = _classes()
-    return (made.differential if isinstance(given, DifferentialAction) else made.discrete)(given)
+    kind = ("DifferentialAction", "xout") if isinstance(given, DifferentialAction) else ("Action", "xnext")
+    return _model_class(*kind)(given)
 
 
-class _Classes(NamedTuple):
-    """Classes derived from crocoddyl's."""
-
-    state: Any
-    differential: Any
-    discrete: Any
-
-
+@cache
 def _crocoddyl() -> Any:
     crocoddyl = from_extra("crocoddyl", "crocoddyl")
     look()
@@ -91,11 +84,6 @@ def _crocoddyl() -> Any:
 
 
 @cache
-def _classes() -> _Classes:
-    """The classes, made when crocoddyl is first asked for."""
-    return _Classes(_state_class(), _model_class("DifferentialAction", "xout"), _model_class("Action", "xnext"))
-
-
 def _state_class() -> Any:
     crocoddyl = _crocoddyl()
     base: Any = crocoddyl.StateAbstract
@@ -157,6 +145,7 @@ def _state_class() -> Any:
     return CrocoddylState
 
 
+@cache
 def _model_class(kind: str, result: str) -> Any:
     """A model class of crocoddyl over an action.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
@@ -105,17 +105,11 @@ def minimised(
         return _result(here, last, ShootingStatus.NO_DYNAMICS, None, 0, 1, _reason(here, last))
     while True:
         watch = _Watch(here, most, callback)
-        options = {
-            "gtol": close,
-            "xtol": LEAST_CHANGE_OF_SHOOTING,
-            "barrier_tol": close,
-            "maxiter": left - used,
-            **begin,
-        }
+        options = {"gtol": close, "xtol": LEAST_CHANGE_OF_SHOOTING, "barrier_tol": close, "maxiter": left - used}
         try:
             with warnings.catch_warnings():
                 warnings.filterwarnings("ignore", "delta_grad == 0.0")
-                found: Any = _call(here, last, watch, options)
+                found: Any = _call(here, last, watch, options | begin)
         except (FailedError, UndefinedError) as error:
             said = f"{type(error).__name__}: {error}"
             done = used + watch.iterations
@@ -125,18 +119,18 @@ def minimised(
             break
         here, charts = here.around(here.trajectory(found.x)), charts + 1
         last = here.start
-        begin["initial_tr_radius"], begin["initial_constr_penalty"] = (
-            float(found.tr_radius),
-            float(found.constr_penalty),
-        )
-        if "barrier_parameter" in found:
-            begin["initial_barrier_parameter"] = float(found.barrier_parameter)
-            begin["initial_barrier_tolerance"] = float(found.barrier_tolerance)
-    status = ShootingStatus.MAX_ITERATIONS if watch.far else _status(found)
+        begin = {f"initial_{name}": float(found[name]) for name in _CARRIED if name in found}
+    status = ShootingStatus.MAX_ITERATIONS if watch.far else _STATUS[int(found.status)]
     result = _result(here, found.x, status, found, used, charts, str(found.message))
     if result.success and not max(result.defect, result.missed) <= close:
-        return _result(here, found.x, ShootingStatus.STALLED, found, used, charts, str(found.message))
+        return replace(result, status=ShootingStatus.STALLED)
     return result
+
+
+_CARRIED = ("tr_radius", "constr_penalty", "barrier_parameter", "barrier_tolerance")
+"""What SciPy goes on with in the next charts."""
+_STATUS = (ShootingStatus.MAX_ITERATIONS, ShootingStatus.CONVERGED, ShootingStatus.STALLED, ShootingStatus.INTERRUPTED)
+"""Of SciPy's numbers."""
 
 
 @final
@@ -170,17 +164,6 @@ def _call(program: MultipleShooting, z: Vector, watch: _Watch, options: dict[str
         callback=watch,
         options=options,
     )
-
-
-def _status(found: Any) -> ShootingStatus:
-    """SciPy's status: 0 no iterations left, 1 stationary, 2 short steps, 3 stopped by the callback."""
-    kinds = (
-        ShootingStatus.MAX_ITERATIONS,
-        ShootingStatus.CONVERGED,
-        ShootingStatus.STALLED,
-        ShootingStatus.INTERRUPTED,
-    )
-    return kinds[int(found.status)]
 
 
 def _reason(program: MultipleShooting, z: Vector) -> str:

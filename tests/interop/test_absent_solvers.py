@@ -28,7 +28,8 @@ def test_absent_solvers_are_named_with_their_extra(monkeypatch: pytest.MonkeyPat
     program = MultipleShooting([SemiImplicitEuler(action, 0.1)], action, state.zero)
     for library in ("crocoddyl", "casadi"):
         monkeypatch.setitem(sys.modules, library, None)
-    crocoddyl_actions._classes.cache_clear()  # pyright: ignore[reportPrivateUsage]
+    for made in (crocoddyl_actions._model_class, crocoddyl_actions._state_class):  # pyright: ignore[reportPrivateUsage]
+        made.cache_clear()
     for call in (lambda: as_crocoddyl_action(action), lambda: as_crocoddyl_state(state), crocoddyl_wheels.difference):
         with pytest.raises(MissingExtraError, match=r"lie-constraints\[crocoddyl\]"):
             call()
