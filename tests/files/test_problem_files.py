@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import re
@@ -46,7 +47,7 @@ from constraints import (
     locked_joint,
     mimic_constraints,
 )
-from constraints.errors import FileContentError, FileError, NotSavableError, OptionError, WrongObjectError
+from constraints.errors import FileContentError, FileError, NotSavableError, OptionError, SizeError, WrongObjectError
 from constraints.files import load_task, problems, save_problem, shapes
 from constraints.functions import FromCallable
 from constraints.functions.frames._template import DistanceBetween
@@ -547,31 +548,31 @@ def test_starts_and_goals_are_numbers_or_postures(ends: tuple[str, ...], tmp_pat
     for name in ("start", "goal"):
         there = getattr(task, name)
         assert (there is not None and there.tobytes() == q.tobytes()) if name in ends else there is None
+    assert problems.load_problem(path).describe() == task.problem.describe() == arm_problem().describe()
     assert task.aside == (f"left aside of the file: {' and '.join(ends)}, for the command `plan`" if ends else "")
     posture, data = next(iter(robot.references)), json.loads(path.read_text())
-    path.write_text(json.dumps(data | dict.fromkeys(ends, posture)))
+    path.write_text(json.dumps(data | {"goal": None} | dict.fromkeys(ends, posture)))
     assert all(getattr(load_task(path), name).tobytes() == robot.reference(posture).tobytes() for name in ends)
-    for wrong, said in (("nowhere", "nowhere"), ([0.0], "expected 7 numbers, got 1"), (["inf"] * 7, "finite")):
+    assert (load_task(path).goal is None) == ("goal" not in ends)
+    wrongs = ("nowhere", "nowhere"), ([0.0], "expected 7 numbers, got 1"), (["inf"] * 7, "finite"), (3, "list")
+    for (wrong, said), read in itertools.product(wrongs, (load_task, problems.load_problem)):
         path.write_text(json.dumps(data | {"goal": wrong}))
-        with pytest.raises(FileContentError, match=said):
-            load_task(path)
+        with pytest.raises(FileContentError, match=said) as refused:
+            read(path)
+        assert refused.value.place.startswith("$.goal")
+    with pytest.raises(SizeError, match="start"):
+        save_problem(arm_problem(), tmp_path / "none.json", start=[0.0])
+    assert not (tmp_path / "none.json").exists()
 
 
 def test_places_that_cannot_be_written_are_named(tmp_path: Path) -> None:
-    """Problem files: no folder, a folder, no path at all: typed errors, and nothing is left behind."""
+    """Problem files: what is no path is a typed error, and nothing is left behind."""
     problem = arm_problem()
-    (tmp_path / "folder").mkdir()
-    for where, said in (
-        (tmp_path / "none" / "p.json", "cannot be written"),
-        (tmp_path / "folder", "cannot be written"),
-    ):
-        with pytest.raises(FileError, match=said):
-            problem.save(where)
     for wrong in (3, None, b"p.json", "", "a\0b"):
         for call in (problem.save, Problem.load, Options.load, Options().save):
             with pytest.raises(WrongObjectError, match="path of a file"):
                 call(wrong)  # pyright: ignore[reportArgumentType]
-    assert [p.name for p in tmp_path.rglob("*")] == ["folder"]
+    assert not list(tmp_path.iterdir())
 
 
 def test_files_are_written_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
