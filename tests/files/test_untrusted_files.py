@@ -24,7 +24,7 @@ from constraints import Problem, Robot
 from constraints.errors import ConstraintError, FileError
 from constraints.models import load
 from constraints.models.files.sidecar import LARGEST_SIDECAR
-from constraints.robot.files.reading import LARGEST_FILE, read_bytes
+from constraints.robot.files.reading import LARGEST_FILE
 from constraints.robot.files.urdf_graph import MOST_FREEDOMS, MOST_LEVELS, MOST_LINKS
 
 LINK = "<robot name='r'><link name='a'/></robot>"
@@ -194,8 +194,9 @@ def test_limits_are_named_where_they_stop_a_file(tmp_path: Path) -> None:
     with pytest.raises(FileError, match=f"has {MOST_LINKS + 1} links, expected at most {MOST_LINKS}"):
         load(star(MOST_LINKS))
     assert len(load(chain(MOST_LEVELS)).robot.frame_names) > MOST_LEVELS
+    last = f"'j{MOST_LEVELS}' is the {MOST_LEVELS + 1}th of a chain, expected at most {MOST_LEVELS}"
     for read in (load, Robot.from_urdf):
-        with pytest.raises(FileError, match=rf"joint 'j{MOST_LEVELS}' .* of a chain, expected at most {MOST_LEVELS}"):
+        with pytest.raises(FileError, match=last):
             read(chain(MOST_LEVELS + 1))
     with pytest.raises(
         FileError, match=f"{6 * (MOST_FREEDOMS // 6 + 1)} degrees of freedom, expected at most {MOST_FREEDOMS}"
@@ -242,21 +243,16 @@ def test_a_sidecar_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with names")
 def test_a_pipe_that_nobody_writes_to_does_not_hang(tmp_path: Path) -> None:
-    """Honest 25: of each kind of file; what the shell passes on is read."""
+    """Honest 25: of each kind of file."""
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     (tmp_path / "r.urdf").write_text(LINK)
     with at_most(10.0):
         for read in (load, Problem.load, Robot.from_urdf, lambda path: load(tmp_path / "r.urdf", loops=path)):
-            with pytest.raises(FileError, match=r"a pipe|no such file"):
+            with pytest.raises(FileError, match=r"is a pipe or a device, but a file was|no such file"):
                 read(pipe)
         with pytest.raises(FileError, match="a device"):
             Problem.load("/dev/zero")
-    out, into = os.pipe()
-    os.write(into, b"{}")
-    os.close(into)
-    assert read_bytes(f"/dev/fd/{out}") == b"{}"
-    os.close(out)
 
 
 def test_archives_are_no_meshes(tmp_path: Path) -> None:

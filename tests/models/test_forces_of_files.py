@@ -109,6 +109,8 @@ def test_energy_of_the_springs_of_an_mjcf_has_their_forces_for_slopes() -> None:
         ('springlength="0.4"', 'springlength="0.2 0.4"', "tendon 'rope': it is slack from 0.2 to 0.4 m"),
         ('<site site="s2"/></spatial>', '<site site="s2"/><site site="s1"/></spatial>', "only a straight line"),
         ("<spatial", '<fixed name="t" damping="1"><joint joint="hinge" coef="1"/></fixed><spatial', "tendon 't'"),
+        ("<spatial", '<fixed name="t" stiffness="2"><joint joint="hinge" coef="1"/></fixed><spatial',
+         "spring of tendon 't': only a straight line"),
         ("</mujoco>", '<actuator><position joint="hinge" name="a"/></actuator></mujoco>', "drive of actuator 'a'"),
         ("<option>", '<option viscosity="0.1">', "density and viscosity"),
         ("<option>", '<option density="0.1">', "density and viscosity"),
@@ -217,13 +219,6 @@ def test_modes_take_the_forces_of_a_file_by_one_argument() -> None:
     found = linearisation(at.at([0.25]), external=mechanism.forces()).modes()
     inertia = 1.0 if "<pose>1 0 0" in text else 0.0
     assert abs(found.eigenvalues[0].imag) == pytest.approx(np.sqrt(20.0 / inertia), rel=1e-9)
-
-
-def test_links_of_an_sdf_that_slow_down_by_themselves_are_listed() -> None:
-    text = SDF.replace("PARENT", "a").replace("CHILD", "b").replace("TYPE", "universal")
-    decay = text.replace('<link name="a">', '<link name="a"><velocity_decay><linear>0.1</linear></velocity_decay>', 1)
-    assert "<velocity_decay> of link 'a'" in words(load(decay))
-    assert "velocity_decay" not in words(load(text))
 
 
 def test_a_mechanism_without_springs_has_forces_that_are_zero() -> None:

@@ -419,6 +419,7 @@ def test_limits_in_degrees_of_both_axes_are_asked_about(caplog: pytest.LogCaptur
         assert "joint 'u' has a limit of -90 rad" in caplog.text
     caplog.clear()
     load(TWO_AXES.replace("ROOT", "a").replace("universal", "prismatic").replace("<lower>-0.5", "<lower>-90"))
+    load(TWO_AXES.replace("ROOT", "a").replace("<lower>-0.5", "<lower>-1e16"))
     assert "degrees" not in caplog.text
 
 
@@ -435,6 +436,7 @@ def test_bounds_of_an_sdf_that_are_none(caplog: pytest.LogCaptureFixture) -> Non
         bounds = load(text.replace("<upper>0.7", f"<upper>{upper}")).robot.bounds
         assert (bounds.lower[0], bounds.upper[0]) == expected
         assert ("a lower limit above the upper one" in caplog.text) == (lower == "1")
+    assert "joint 'u' has a lower limit above the upper one, so it has no bounds: [1, -1]" in caplog.text
     limits = "<effort>0</effort><velocity>2</velocity></limit></axis>"
     model: Any = load(TWO_AXES.replace("ROOT", "a").replace("</limit></axis>", limits)).robot.model
     assert (model.upperEffortLimit[0], model.upperVelocityLimit[0]) == (0.0, 2.0)

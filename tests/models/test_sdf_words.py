@@ -92,13 +92,6 @@ def test_what_has_no_place_in_a_model_is_listed(old: str, new: str, what: str, r
     assert (what, reason) in unread if what else not unread
 
 
-def test_links_of_no_mass_are_said_by_name(caplog: pytest.LogCaptureFixture) -> None:
-    load(SDF)
-    assert "mass 0" not in caplog.text
-    load(SDF.replace('<link name="c"/>', '<link name="c"><inertial><mass>0</mass></inertial></link>'))
-    assert "these links have mass 0, which affects only dynamics and centres of mass: c" in caplog.text
-
-
 def test_links_of_nested_models_are_no_mistake() -> None:
     """Mend 4: a nested model is right, and not built: so is what refers to it."""
     text = SDF.replace("</model>", "<model name='arm'><link name='d'/></model><joint name='z' type='fixed'>"

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from math import pi
-from typing import Any
 
 import numpy as np
 import pinocchio as pin
 import pytest
+from models.test_forces_of_files import gravity, words as listed
 
 from constraints.errors import FileError
-from constraints.models import Mechanism, load
+from constraints.models import load
 
 SDF = """<sdf version="VERSION"><model name="m"><link name="a"/><link name="b"><pose>1 0 0 0.5 0 0</pose></link>
   <joint name="ground" type="fixed"><parent>world</parent><child>a</child></joint>
@@ -20,15 +20,6 @@ SDF = """<sdf version="VERSION"><model name="m"><link name="a"/><link name="b"><
 
 def sdf(version: str = "1.9", kind: str = "revolute", more: str = "") -> str:
     return SDF.replace("VERSION", version).replace("TYPE", kind).replace("MORE", more)
-
-
-def gravity(mechanism: Mechanism) -> list[float]:
-    model: Any = mechanism.robot.model
-    return model.gravity.linear.tolist()
-
-
-def listed(mechanism: Mechanism) -> str:
-    return "\n".join(map(str, mechanism.unread))
 
 
 @pytest.mark.parametrize(
@@ -103,6 +94,7 @@ def test_gravity_is_that_of_the_world_in_the_file() -> None:
         ('<link name="a"/>', '<link name="a"><kinematic>1</kinematic></link>', "<kinematic> of link 'a'"),
         ('<link name="a"/>', '<link name="a"><inertial auto="true"/></link>', "inertial auto='true' of link 'a'"),
         ("</xyz>", "</xyz><dynamics><friction>20</friction></dynamics>", "friction of joint 'j'"),
+        ("/>", "><velocity_decay><linear>0.1</linear></velocity_decay></link>", "<velocity_decay> of link 'a'"),
         ('"revolute"', '"universal"', "axis2 of joint 'j': the file gives none"),
     ],
 )
@@ -145,9 +137,8 @@ def test_a_pose_of_another_format_than_its_numbers_is_refused(given: str) -> Non
 
 
 MJCF = """<mujoco><option gravity="0 0 -3"><flag FLAG="disable"/></option><worldbody>
-  <body name="a" gravcomp="HELD"><joint name="h" stiffness="STIFF"/><geom size="0.1"/></body>
+  <body name="a"><joint name="h"/><geom size="0.1"/></body>
   <body name="b"><joint name="s" type="slide"/><geom size="0.1"/></body></worldbody>
-  <tendon><fixed name="t" stiffness="STIFF"><joint joint="h" coef="1"/></fixed></tendon>
   <equality><joint name="e" joint1="h" joint2="s"/></equality></mujoco>"""
 
 
@@ -155,7 +146,7 @@ MJCF = """<mujoco><option gravity="0 0 -3"><flag FLAG="disable"/></option><world
 def test_flags_of_mujoco_switch_off_what_they_name(flag: str) -> None:
     """MuJoCo ignores every equality, or gravity, where its flag is off: so does the mechanism, and says so."""
     pytest.importorskip("mujoco")
-    text = MJCF.replace("FLAG", flag).replace("HELD", "0").replace("STIFF", "0")
+    text = MJCF.replace("FLAG", flag)
     mechanism, whole = load(text), load(text, inactive=True)
     is_off = flag in ("equality", "constraint")
     assert len(mechanism.couplers) == (0 if is_off else 1)
@@ -163,11 +154,3 @@ def test_flags_of_mujoco_switch_off_what_they_name(flag: str) -> None:
     assert len(whole.couplers) == 1
     assert not whole.unread
     assert gravity(mechanism)[2] == (0.0 if flag == "gravity" else -3.0)
-
-
-def test_springs_and_bodies_that_do_not_fall_are_listed() -> None:
-    """Springs of joints are laws (`test_forces_of_files.py`); what the dynamics of a mechanism cannot have is named."""
-    pytest.importorskip("mujoco")
-    said = listed(load(MJCF.replace("FLAG", "contact").replace("HELD", "0.5").replace("STIFF", "2")))
-    for words in ("spring of tendon 't'", "gravcomp of body 'a'"):
-        assert words in said

@@ -126,15 +126,16 @@ def test_frames_by_name_where_things_are_read() -> None:
         tip = wrist * pin.SE3(np.eye(3), np.array([0.0, 0.0, 0.1]))
         np.testing.assert_allclose(posture.placement("tip").homogeneous, tip.homogeneous, atol=1e-14)
         np.testing.assert_array_equal(posture.jacobian("tip"), posture.jacobian(robot.frame("tip")))
-        with pytest.raises(errors.UnknownFrameError, match="tip"):
-            posture.placement("tipp")
     motion = robot.at(q, v)
     np.testing.assert_allclose(motion.velocity("tip"), motion.posture.jacobian("tip") @ v, atol=1e-13)
     np.testing.assert_array_equal(motion.drift_acceleration("tip"), motion.drift_acceleration(robot.frame("tip")))
     by_space = robot.space.at(q)  # a space knows the frames of its model
     np.testing.assert_array_equal(by_space.placement(TOOL).homogeneous, robot.at(q).placement(TOOL).homogeneous)
-    with pytest.raises(errors.WrongObjectError, match="a name or a Frame"):
-        robot.at(q).placement(3)  # pyright: ignore[reportArgumentType]
+    for ask in (motion.posture.placement, motion.posture.jacobian, motion.velocity, motion.drift_acceleration):
+        with pytest.raises(errors.UnknownFrameError, match="tip"):
+            ask("tipp")
+        with pytest.raises(errors.WrongObjectError, match="frame: expected a name or a Frame, got int"):
+            ask(3)
 
 
 def test_world_is_the_universe_unless_a_frame_is_called_so() -> None:

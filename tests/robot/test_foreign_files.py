@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import logging
 import os
-import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +15,7 @@ from constraints.functions import CenterOfMass
 from constraints.models import load
 from constraints.robot import Base
 from constraints.robot.files.reading import comments, read_bytes, without_comments
-from constraints.robot.files.urdf_graph import listed, refuse_larger, refuse_long_chains
+from constraints.robot.files.urdf_graph import listed, refuse_larger
 from constraints.robot.files.xml import numbers, read_xml
 from liegroups import Rn
 
@@ -30,10 +28,6 @@ LIMIT = "<limit lower='-1' upper='2' effort='1' velocity='1'/>"
 
 def arm(limit: str = LIMIT, inside: str = "") -> str:
     return f"<robot name='r'>{ARM.format(limit=limit)}{inside}</robot>"
-
-
-def said(caplog: pytest.LogCaptureFixture) -> str:
-    return "\n".join(record.getMessage() for record in caplog.records if record.levelno >= logging.WARNING)
 
 
 # XML
@@ -91,13 +85,13 @@ def test_bytes_that_are_no_utf8_are_read_as_latin_1(tmp_path: Path, caplog: pyte
     path.write_bytes(arm(inside="<!-- Andr\xe9 -->").encode("latin-1"))
     assert pin.buildModelFromUrdf(str(path)).nq == 1
     assert Robot.from_urdf(path).nq == 1
-    assert "Latin-1" in said(caplog)
+    assert "Latin-1" in caplog.text
     for declared, told in (("utf-8", True), ("UTF8", True), ("iso-8859-1", False), ("Windows-1252", False)):
         text = f"<?xml version='1.0' encoding='{declared}'?>" + arm(inside="<!-- Andr\xe9 -->")
         path.write_bytes(text.encode("latin-1"))
         caplog.clear()
         assert Robot.from_urdf(path).nq == 1
-        assert ("is declared as UTF-8 but is not: read as Latin-1" in said(caplog)) == told
+        assert ("is declared as UTF-8 but is not: read as Latin-1" in caplog.text) == told
 
 
 def test_mended_mistakes_are_said_once_with_their_line(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
@@ -117,18 +111,13 @@ def test_comments_are_told_from_what_is_within_them() -> None:
     assert without_comments(text) == b" x "
 
 
-def test_slips_in_links_and_joints_are_told_and_a_pipe_is_no_file(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_slips_in_links_and_joints_are_told(caplog: pytest.LogCaptureFixture) -> None:
     Robot.from_urdf(arm(LIMIT + LIMIT))
-    assert "no bounds" not in said(caplog)
+    assert "no bounds" not in caplog.text
     Robot.from_urdf(arm(LIMIT + LIMIT.replace("2", "3")))
-    assert "joint 'turn': <limit> is given twice with different content: one was expected" in said(caplog)
+    assert "joint 'turn': <limit> is given twice with different content: one was expected" in caplog.text
     Robot.from_urdf("<robot name='r'><link name='l'><inertal><mass value='1'/></inertal></link></robot>")
-    assert "link 'l': no element is named 'inertal'; the nearest names are inertial" in said(caplog)
-    os.mkfifo(tmp_path / "pipe.urdf")
-    with pytest.raises(FileError, match="is a pipe or a device, but a file was expected"):
-        read_bytes(tmp_path / "pipe.urdf")
+    assert "link 'l': no element is named 'inertal'; the nearest names are inertial" in caplog.text
 
 
 def test_a_file_of_the_shell_is_read_and_a_limit_counts_its_bytes(tmp_path: Path) -> None:
@@ -153,7 +142,7 @@ def test_a_file_of_the_shell_is_read_and_a_limit_counts_its_bytes(tmp_path: Path
 
 
 def test_files_that_are_too_deep_or_too_long_are_refused() -> None:
-    """At the limits, on both sides: elements in elements, attributes of one, links, joints behind each other."""
+    """At the limits, on both sides: elements in elements, attributes of one, links."""
 
     def nested(depth: int) -> str:
         return "<a>" * (depth - 1) + "<b/>" + "</a>" * (depth - 1)
@@ -162,18 +151,10 @@ def test_files_that_are_too_deep_or_too_long_are_refused() -> None:
         words = " ".join(f"x{i}=''" for i in range(count))
         return f"<a><b {words}/></a>"
 
-    def chain(length: int) -> ElementTree.Element:
-        joint = "<joint name='j{}'><parent link='{}'/><child link='{}'/></joint>"
-        joints = [joint.format("x", 0, "x"), *(joint.format(i, i, i + 1) for i in range(length))]
-        return ElementTree.fromstring(f"<robot>{''.join(joints)}</robot>")
-
     for make, most, words in ((nested, 300, "<b> is nested more than 300"), (wide, 1000, "<b> has more than 1000")):
         assert read_xml(make(most), None, "XML")[0].tag == "a"
         with pytest.raises(FileError, match=words):
             read_xml(make(most + 1), None, "XML")
-    refuse_long_chains(chain(1000), "text")
-    with pytest.raises(FileError, match="'j1000' is the 1001th of a chain, expected at most 1000"):
-        refuse_long_chains(chain(1001), "text")
     refuse_larger("text", links=4000, freedoms=1500)
     with pytest.raises(FileError, match="has 4001 links, expected at most 4000"):
         refuse_larger("text", links=4001)
@@ -192,7 +173,7 @@ def test_words_in_the_wrong_place_are_told(caplog: pytest.LogCaptureFixture) -> 
         "link 'base': a <link> inside it has no meaning: it belongs in <robot>",
         "link 'base', its <collision>: <geometry> has several shapes: only the first one would be used",
     ):
-        assert words in said(caplog)
+        assert words in caplog.text
 
 
 def test_what_is_no_tree_says_why() -> None:
@@ -251,7 +232,7 @@ def test_misspelt_solids_are_told(caplog: pytest.LogCaptureFixture) -> None:
     solid = "<link name='arm'><collision><verbose/><geometry><mesh filename='a.stl'/></geometry></collision>"
     text = arm().replace("<link name='arm'/>", f"{solid}<collision_checking/><surface/></link>")
     Robot.from_urdf(text)
-    assert "no bounds" not in said(caplog)
+    assert "no bounds" not in caplog.text
     Robot.from_urdf(text.replace("collision>", "colision>").replace("<surface/>", "<visuals/>"))
     Robot.from_urdf(text.replace("/></geometry>", " scal='1 1 1'/></geometry>"))
     for slip in (
@@ -259,7 +240,7 @@ def test_misspelt_solids_are_told(caplog: pytest.LogCaptureFixture) -> None:
         "link 'arm': no element is named 'visuals'; the nearest names are visual",
         "link 'arm', its <collision>, its <mesh>: no attribute is named 'scal'; the nearest names are scale",
     ):
-        assert slip in said(caplog)
+        assert slip in caplog.text
 
 
 @pytest.mark.parametrize("text", [arm() + "<robot name='s'/>", arm() + "junk", arm()[:-3], arm(inside="<a b=1/>")])
@@ -287,20 +268,13 @@ def test_crossed_limits_are_no_bounds(caplog: pytest.LogCaptureFixture) -> None:
     robot = Robot.from_urdf(arm("<limit lower='2' upper='-1' effort='1' velocity='1'/>"))
     assert robot.bounds.lower.tolist() == [-np.inf]
     assert robot.bounds.upper.tolist() == [np.inf]
-    assert "a lower limit above the upper one, so they have no bounds: turn [2, -1]" in said(caplog)
+    assert "a lower limit above the upper one, so they have no bounds: turn [2, -1]" in caplog.text
     caplog.clear()
     still = Robot.from_urdf(arm("<limit lower='0.5' upper='0.5' effort='1' velocity='1'/>"))
     assert (still.bounds.lower.tolist(), still.bounds.upper.tolist()) == ([0.5], [0.5])
-    assert "no bounds" not in said(caplog)
+    assert "no bounds" not in caplog.text
     with pytest.raises(ConstraintError, match=r"'turn'.*lower bound 2 is above"):  # a model is no file
         Robot(pin.buildModelFromXML(arm("<limit lower='2' upper='-1' effort='1' velocity='1'/>")))
-
-
-def test_crossed_limits_of_an_sdf_are_no_bounds(caplog: pytest.LogCaptureFixture) -> None:
-    """Mend 6: the same in an SDF file."""
-    robot = load(sdf("<limit><lower>2</lower><upper>-1</upper></limit>")).robot
-    assert (robot.bounds.lower.tolist(), robot.bounds.upper.tolist()) == ([-np.inf], [np.inf])
-    assert "joint 'turn' has a lower limit above the upper one, so it has no bounds: [2, -1]" in said(caplog)
 
 
 # Masses
@@ -320,7 +294,7 @@ def test_sdf_links_of_mass_zero_are_read(caplog: pytest.LogCaptureFixture) -> No
     """Mend 6: kinematics need no mass; the log says where it matters, and a centre of mass of nothing is refused."""
     mechanism = load(sdf())
     assert mechanism.robot.joint_names == ("turn",)
-    assert "these links have mass 0, which affects only dynamics and centres of mass: b" in said(caplog)
+    assert "these links have mass 0, which affects only dynamics and centres of mass: b" in caplog.text
     robot = mechanism.robot
     at = Implicit.equal(Position(robot, robot.frame("b", [0.2, 0, 0, 0, 0, 0, 1])), [0, 0, 0])
     target = at.function.value(robot.configuration({"turn": 0.7}))
@@ -337,7 +311,7 @@ def test_a_negative_mass_of_a_urdf_is_said(caplog: pytest.LogCaptureFixture) -> 
     """Mend 6: pinocchio reads it, so it is read; kinematics do not mind, and the log says so."""
     inertial = "<inertial><mass value='-2'/><inertia ixx='1' iyy='1' izz='1' ixy='0' ixz='0' iyz='0'/></inertial>"
     assert Robot.from_urdf(arm().replace("<link name='arm'/>", f"<link name='arm'>{inertial}</link>")).nq == 1
-    assert "the mass carried by joint 'turn' is negative, -2" in said(caplog)
+    assert "the mass carried by joint 'turn' is negative, -2" in caplog.text
 
 
 # Robots without joints
@@ -368,7 +342,7 @@ def test_a_robot_without_joints_says_that_nothing_moves(caplog: pytest.LogCaptur
 def test_a_free_robot_moves(caplog: pytest.LogCaptureFixture) -> None:
     """Mend 7: what the message advises works, and says nothing."""
     robot = Robot.from_urdf(BOX, base=Base.FREE_FLYER)
-    assert not said(caplog)
+    assert not caplog.text
     assert "nothing moves" not in robot.describe()
     at = Implicit.equal(Position(robot, "lid"), [0.1, 0.2, 0.3])
     assert Projector(Problem(robot, [at])).project(robot.neutral).success

@@ -484,10 +484,7 @@ def test_the_part_of_a_moving_product_is_a_motion() -> None:
 
 @pytest.mark.parametrize(
     "places",
-    [
-        [(0, arm(), 0), (1, two_arms(), 7)],
-        [(2, arm(), 22), (0, arm(), 0), (1, two_arms(), 7)],
-    ],
+    [[(0, arm(), 0), (1, two_arms(), 7)], [(2, arm(), 22), (0, arm(), 0), (1, two_arms(), 7)]],
     ids=["two robots", "one robot twice"],
 )
 def test_robots_in_one_product(places: list[tuple[int, Robot, int]]) -> None:
@@ -524,7 +521,7 @@ def test_frames_of_another_robot_are_refused() -> None:
             posture.placement(frame)
 
 
-def test_the_part_of_a_motion() -> None:
+def test_the_part_of_a_motion_and_of_its_posture() -> None:
     robot = mixed_tree()
     q, v = state(robot)
     motion = robot.at(q, v)
@@ -532,17 +529,10 @@ def test_the_part_of_a_motion() -> None:
     part = motion.part(robot.segments("spherical", "rx"))
     rows = [robot.velocity_slice_of(joint) for joint in ("rx", "spherical")]
     np.testing.assert_array_equal(part.v, np.concatenate([v[row] for row in rows]))
-
-
-def test_the_part_of_a_posture() -> None:
-    robot = mixed_tree()
-    posture = robot.at(robot.random(np.random.default_rng(0)))
-    assert posture.part(Segments.all(robot.space)) is posture
-    part = posture.part(robot.segments("spherical", "rx"))
-    assert isinstance(part, Point)
-    np.testing.assert_array_equal(
-        part.q, np.r_[posture.q[robot.slice_of("rx")], posture.q[robot.slice_of("spherical")]]
-    )
+    assert motion.posture.part(Segments.all(robot.space)) is motion.posture
+    still = motion.posture.part(robot.segments("spherical", "rx"))
+    assert isinstance(still, Point)
+    np.testing.assert_array_equal(still.q, np.r_[q[robot.slice_of("rx")], q[robot.slice_of("spherical")]])
 
 
 @pytest.mark.parametrize("sample", sorted(kinematic_samples(arm)))
@@ -604,25 +594,6 @@ def test_rotations_of_frames_are_normalised() -> None:
     f = Rotation(humanoid(), "larm6_body")
     for q in humanoid().random(np.random.default_rng(0), 20):
         assert f.outputs.is_normalized(f.value(q), 1e-14)
-
-
-def test_frames_are_taken_by_name_and_what_is_neither_is_refused():
-    """Property 9: a posture knows the frames of its robot by name (mend 17); an index is no frame."""
-    robot = arm()
-    motion = robot.at(robot.neutral, np.zeros(robot.nv))
-    asked: list[Callable[[Any], object]] = [
-        motion.posture.placement,
-        motion.posture.jacobian,
-        motion.velocity,
-        motion.drift_acceleration,
-    ]
-    for ask in asked:
-        by_name, by_frame = ask("tool"), ask(robot.frame("tool"))
-        np.testing.assert_array_equal(np.asarray(by_name), np.asarray(by_frame))
-        with pytest.raises(errors.UnknownFrameError, match="tool"):
-            ask("tol")
-        with pytest.raises(errors.WrongObjectError, match="frame: expected a name or a Frame, got int"):
-            ask(3)
 
 
 def test_copies_of_postures_and_motions_are_their_own() -> None:
