@@ -76,7 +76,6 @@ def as_crocoddyl_action(action: Action) -> Any:
     return _model_class(*kind)(given)
 
 
-@cache
 def _crocoddyl() -> Any:
     crocoddyl = from_extra("crocoddyl", "crocoddyl")
     look()

@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import pinocchio as pin
 import pytest
+from interop.test_shooting import pendulum
 
-from constraints import Robot
 from constraints.actions import ContactForwardDynamics, Cost, SemiImplicitEuler, StageConstraint, StateSpace
 from constraints.errors import FailedError, WrongObjectError
 from constraints.interop import MultipleShooting, as_casadi
@@ -18,15 +17,9 @@ casadi: Any = pytest.importorskip("casadi")
 QUIET = {"ipopt.print_level": 0, "print_time": False, "ipopt.sb": "yes"}
 
 
-def swing(steps: int = 25, massless: bool = False) -> MultipleShooting:
+def swing(steps: int = 25, mass: float = 1.0) -> MultipleShooting:
     """A double pendulum swings up, no faster than it may, and is there at rest."""
-    model = pin.Model()
-    for i in range(2):
-        joint = model.addJoint(i, pin.JointModelRY(), pin.SE3(np.eye(3), np.array([0.0, 0.0, -1.0 * i])), f"joint_{i}")
-        bar = pin.Inertia(1.0, np.array([0.0, 0.0, -0.5]), 0.1 * np.eye(3))
-        model.appendBodyToJoint(joint, pin.Inertia.Zero() if massless else bar, pin.SE3.Identity())
-    model.upperEffortLimit, model.lowerEffortLimit = np.full(2, 25.0), np.full(2, -25.0)
-    robot = Robot(model)
+    robot = pendulum(25.0, mass)
     state = StateSpace(robot)
     stage = state.with_controls(2)
     slow = StageConstraint(stage.velocity(), lower=-4.0, upper=4.0)
@@ -80,4 +73,4 @@ def test_bad_input_is_named():
     with pytest.raises(WrongObjectError, match="program for CasADi"):
         as_casadi(3)  # type: ignore[arg-type]
     with pytest.raises(FailedError, match="SINGULAR"):
-        as_casadi(swing(3, massless=True))
+        as_casadi(swing(3, mass=0.0))

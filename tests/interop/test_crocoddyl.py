@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pinocchio as pin
 import pytest
+from interop.test_shooting import hopper, pendulum
 
 from constraints import Robot
 from constraints.actions import (
@@ -29,29 +30,6 @@ from constraints.loops import ConstraintSet, PointContact
 crocoddyl: Any = pytest.importorskip("crocoddyl")
 
 BLOCKS = ("Fx", "Fu", "Lx", "Lu", "Lxx", "Lxu", "Luu", "Gx", "Gu", "Hx", "Hu")
-
-
-def body(model: pin.Model, parent: int, joint: Any, at: list[float], name: str, mass: float) -> int:
-    index = model.addJoint(parent, joint, pin.SE3(np.eye(3), np.array(at)), name)
-    inertia = pin.Inertia(mass, np.array([0.0, 0.05, -0.4]), 0.1 * np.eye(3))
-    model.appendBodyToJoint(index, inertia, pin.SE3.Identity())
-    return index
-
-
-def hopper() -> Robot:
-    model = pin.Model()
-    base = body(model, 0, pin.JointModelFreeFlyer(), [0.0, 0.0, 0.0], "root_joint", 4.0)
-    hip = body(model, base, pin.JointModelSpherical(), [0.2, 0.0, 0.0], "hip", 1.0)
-    body(model, hip, pin.JointModelRY(), [0.0, 0.0, -0.5], "knee", 0.5)
-    return Robot(model, "hopper").with_frame("foot", "knee", pin.SE3(np.eye(3), np.array([0.0, 0.0, -0.5])))
-
-
-def pendulum(limit: float = np.inf) -> Robot:
-    model = pin.Model()
-    for i in range(2):
-        body(model, i, pin.JointModelRY(), [0.0, 0.0, -1.0 * i], f"joint_{i}", 1.0)
-    model.upperEffortLimit, model.lowerEffortLimit = np.full(2, limit), np.full(2, -limit)
-    return Robot(model, "pendulum")
 
 
 def standing() -> tuple[ContactForwardDynamics, np.ndarray, np.ndarray]:

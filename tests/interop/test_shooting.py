@@ -35,12 +35,14 @@ def cart() -> Robot:
     return Robot(model, "cart")
 
 
-def pendulum() -> Robot:
+def pendulum(limit: float = np.inf, mass: float = 1.0) -> Robot:
+    """Two bars; what each motor gives at most."""
     model = pin.Model()
     for i in range(2):
         joint = model.addJoint(i, pin.JointModelRY(), pin.SE3(np.eye(3), np.array([0.0, 0.0, -1.0 * i])), f"joint_{i}")
-        bar = pin.Inertia(1.0, np.array([0.0, 0.0, -0.5]), 0.1 * np.eye(3))
+        bar = pin.Inertia(mass, np.array([0.0, 0.0, -0.5]), 0.1 * mass * np.eye(3))
         model.appendBodyToJoint(joint, bar, pin.SE3.Identity())
+    model.upperEffortLimit, model.lowerEffortLimit = np.full(2, limit), np.full(2, -limit)
     return Robot(model, "pendulum")
 
 
