@@ -21,6 +21,7 @@ from ..rows.explicit_forms import explicit_relative_pose
 from ..rows.implicit import Implicit
 
 ROBOTS = "package://example-robot-data/robots/"
+PANDA = ROBOTS + "panda_description/"
 Size = tuple[float, float, float]
 """Lengths of the edges of a box [m]."""
 BOX: Size = (0.3, 0.2, 0.2)
@@ -89,12 +90,6 @@ class DemoScene:
 # Problems: a function each, listed in `scenes` and `sample_scenes`.
 
 
-def _panda() -> DemoScene:
-    folder = ROBOTS + "panda_description/"
-    robot = Robot.from_urdf(folder + "urdf/panda.urdf", srdf=folder + "srdf/panda.srdf")
-    return _onto_a_pose("Panda: hand at a pose", robot, "panda_hand_tcp", robot.reference("default"))
-
-
 def _pr2() -> DemoScene:
     """Both grippers point the same way, side by side."""
     robot = Robot.from_urdf(ROBOTS + "pr2_description/urdf/pr2.urdf")
@@ -109,23 +104,12 @@ def _talos() -> DemoScene:
     return _on_two_feet("Talos: balanced on two feet", robot, feet, robot.reference("half_sitting"), (0.05, 0.1))
 
 
-def _arm() -> DemoScene:
-    robot = sample_arm()
-    return _onto_a_pose("Sample arm: tool at a pose", robot, "tool", robot.reference("home"))
-
-
 def _two_arms() -> DemoScene:
     robot = sample_two_arms()
     a, b = "left_tool", "right_tool"
     home = robot.reference("home")
     held = placement_by_hand(robot, a, home).actInv(placement_by_hand(robot, b, home))
     return _closed("Two arms: a bar in both hands", robot, (a, b), held)
-
-
-def _humanoid() -> DemoScene:
-    robot = sample_humanoid()
-    feet = ("lleg_effector_body", "rleg_effector_body")
-    return _on_two_feet("Sample humanoid: balanced", robot, feet, robot.reference("home"), (0.1, 0.2))
 
 
 def _onto_a_pose(name: str, robot: Robot, tip: str, q: ArrayLike) -> DemoScene:
@@ -233,13 +217,8 @@ def _carrying(name: str, arm: Robot, tool: str, height: float) -> DemoScene:
     tip, box = f"arm/{tool}", "box/body"
     grasp = as_placement([0.0, 0.0, 0.5 * BOX[2], *UPRIGHT])
     frame = robot.frame("universe", [0.0, 0.0, height, *UPRIGHT])
-    problem = Problem(
-        robot,
-        [
-            explicit_relative_pose(robot, robot.frame(tip, grasp), box, name="grasp"),
-            Implicit.zero(Pose(robot, box, reference=frame), mask=[0, 0, 1, 1, 1, 0], name="upright"),
-        ],
-    )
+    upright = Implicit.zero(Pose(robot, box, reference=frame), mask=[0, 0, 1, 1, 1, 0], name="upright")
+    problem = Problem(robot, [explicit_relative_pose(robot, robot.frame(tip, grasp), box, name="grasp"), upright])
 
     def measure(q: Vector) -> float:
         oMb = placement_by_hand(robot, box, q)
@@ -256,10 +235,12 @@ def _carrying(name: str, arm: Robot, tool: str, height: float) -> DemoScene:
 def scenes() -> tuple[list[DemoScene], str]:
     """The problems, and a line that says which robots are not there, or nothing."""
     try:
+        panda = Robot.from_urdf(PANDA + "urdf/panda.urdf", srdf=PANDA + "srdf/panda.srdf")
+        hand = _onto_a_pose("Panda: hand at a pose", panda, "panda_hand_tcp", panda.reference("default"))
         ur5 = Robot.from_urdf(ROBOTS + "ur_description/urdf/ur5_joint_limited_robot.urdf")
         reaching = _onto_a_pose("UR5: tool at a pose", ur5, "tool0", [0.4, -1.2, 1.7, -2.07, -1.57, 0.4])
         carrying = _carrying("UR5: carries a box upright", ur5, "tool0", 0.5)
-        return [_panda(), reaching, _pr2(), _talos(), carrying, _stewart(), _cassie()], ""
+        return [hand, reaching, _pr2(), _talos(), carrying, _stewart(), _cassie()], ""
     except FileError:
         missing = "The robots of example-robot-data are not installed (the extra [robots], 131 MB): "
         return sample_scenes(), missing + "sample robots are used instead."
@@ -267,8 +248,11 @@ def scenes() -> tuple[list[DemoScene], str]:
 
 def sample_scenes() -> list[DemoScene]:
     """The problems on robots built in Python."""
-    carrying = _carrying("Sample arm: carries a box upright", sample_arm(), "tool", 0.6)
-    return [_arm(), _two_arms(), _humanoid(), carrying, _stewart()]
+    arm, body, feet = sample_arm(), sample_humanoid(), ("lleg_effector_body", "rleg_effector_body")
+    reaching = _onto_a_pose("Sample arm: tool at a pose", arm, "tool", arm.reference("home"))
+    standing = _on_two_feet("Sample humanoid: balanced", body, feet, body.reference("home"), (0.1, 0.2))
+    carrying = _carrying("Sample arm: carries a box upright", arm, "tool", 0.6)
+    return [reaching, _two_arms(), standing, carrying, _stewart()]
 
 
 # Measuring, without this library's functions.

@@ -98,21 +98,8 @@ def test_command_prints_a_table_and_writes_a_picture(tmp_path: Path, capsys: pyt
     picture = tmp_path / "demo.png"
     assert main(["demo", "--output", str(picture), "--starts", "8"]) == 0
     said = capsys.readouterr()
-    for words in (
-        "Panda",
-        "UR5",
-        "PR2",
-        "Talos",
-        "Stewart",
-        "Cassie",
-        "dofs",
-        "rows",
-        "success",
-        "iterations",
-        "time each",
-        "largest error",
-        str(picture),
-    ):
+    names = "Panda UR5 PR2 Talos Stewart Cassie dofs rows success iterations".split()
+    for words in (*names, "time each", "largest error", str(picture)):
         assert words in said.out
     assert said.err == ""
     assert picture.read_bytes().startswith(b"\x89PNG")
