@@ -24,6 +24,8 @@ QUIET, TEXT = "#606060", "#303030"
 
 WIDE, HIGH, DOTS = 7.0, 2.4, 100
 """Width of a figure of curves, height of each of its panels [inch]; pixels an inch in files."""
+BESIDE: Any = {"frameon": False, "fontsize": "small", "loc": "center left", "bbox_to_anchor": (1.0, 0.5)}
+"""Where legends of curves are: matplotlib's search for a free place takes long where there are many points."""
 LETTER = 0.0085
 """Mean width of a letter, as a part of its size in points [inch]."""
 

@@ -14,7 +14,7 @@ from liegroups.arrays import Vector
 from ..dynamics.motions import MotionRecord
 from ..dynamics.motions.series import energies_of, series_of
 from ..errors import UnknownNameError
-from .figures import BAD, PALETTE, QUIET, save_figure, stacked
+from .figures import BAD, BESIDE, PALETTE, QUIET, save_figure, stacked
 
 PANELS = ("q", "v", "a", "force", "multiplier", "power", "energy")
 """What can be drawn, a panel each."""
@@ -64,7 +64,7 @@ def plot_motion(
             ax.axvline(crossing.time, color=QUIET, linestyle=":")
         ax.set_ylabel(LABELS.get(name, name))
         if lines:
-            ax.legend(fontsize="x-small")
+            ax.legend(**BESIDE)
     axes[-1].set_xlabel("time [s]")
     axes[0].set_title(str(record.status.name), fontsize="small")
     return save_figure(figure, path)

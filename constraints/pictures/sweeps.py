@@ -20,15 +20,13 @@ from ..reduced.sweeps.transmission import pivots_of, transmission_angles
 from ..robot import Robot
 from ..robot.model.joints import radian_columns
 from ..words import first_names
-from .figures import BAD, PALETTE, save_figure, stacked
+from .figures import BAD, BESIDE, PALETTE, save_figure, stacked
 
 COLOURS = {
     SingularityKind.DEAD_POINT: BAD,
     SingularityKind.BRANCH_POINT: "#8e3b8e",
     SingularityKind.ACTUATORS: "#b07700",
 }
-BESIDE: Any = {"frameon": False, "fontsize": "small", "loc": "center left", "bbox_to_anchor": (1.0, 0.5)}
-"""Where legends are."""
 STYLES = ("-", "--")
 """Of what is travelled one way, and back."""
 HIDDEN = "_nolegend_"

@@ -62,7 +62,7 @@ def plot_trace(
     if threshold is not None:
         axes.axhline(threshold, color=GOOD, linestyle="--", label=f"threshold {threshold:g}")
     if threshold is not None or len(starts) > 2:
-        axes.legend(frameon=False)
+        axes.legend(frameon=False, loc="upper right")  # "best" takes long, and warns
     axes.set_xlabel("iterate")
     axes.set_ylabel("residual: largest error norm of a constraint")
     axes.set_title(
