@@ -15,7 +15,7 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from hpp_driver import BARE, Refused, prepare_environment, serve
+from hpp_driver import BARE, contact, prepare_environment, serve
 
 UR5 = "package://example-robot-data/robots/ur_description"
 
@@ -29,13 +29,7 @@ def srdf_of_box(box: dict[str, Any], handles: int) -> str:
         f"<mask>{' '.join(map(str, box['mask']))}</mask></handle>"
         for entry in box["handles"][:handles]
     )
-    return f"<robot name='box'>{tags}{contact('bottom', box['polygon'])}</robot>"
-
-
-def contact(name: str, polygon: list[list[float]]) -> str:
-    points = "  ".join(" ".join(map(repr, map(float, corner))) for corner in polygon)
-    shape = " ".join(map(str, [len(polygon), *range(len(polygon))]))
-    return f"<contact name='{name}'><link name='base_link'/><point>{points}</point><shape>{shape}</shape></contact>"
+    return f"<robot name='box'>{tags}{contact('bottom', 'base_link', box['polygon'])}</robot>"
 
 
 class Session:
@@ -61,7 +55,7 @@ class Session:
             urdf.loadModelFromString(robot, 0, f"box{i}", "freeflyer", BARE, semantics, pin.SE3.Identity())
             robot.setJointBounds(f"box{i}/root_joint", box["root_bounds"])
         if case["surfaces"]:
-            top = f"<robot name='table'>{contact('top', table['polygon'])}</robot>"
+            top = f"<robot name='table'>{contact('top', 'base_link', table['polygon'])}</robot>"
             urdf.loadModelFromString(robot, 0, table["prefix"], "anchor", BARE, top, pose(table["pose"]))
         problem = manipulation.Problem(robot)
         graph = manipulation.Graph("graph", robot, problem)
@@ -79,22 +73,22 @@ class Session:
         factory.generate()
         graph.initialize()
         self.kept, self.graph = (robot, problem, factory), graph
-        self.joints = list(robot.model().names)[1:]
+        self.said = {"joints": list(robot.model().names)[1:], "transitions": list(graph.getTransitionNames())}
 
-    def run(self, name: str, starts: Any, guesses: Any, repeats: int) -> dict[str, Any]:
+    def run(self, transition: str, starts: Any, guesses: Any, repeats: int) -> dict[str, Any]:
         """Targets, timing each call."""
         np, clock, generate = self.np, time.perf_counter, self.graph.generateTargetConfig
-        transition = self.graph.getTransition(name)
+        edge = self.graph.getTransition(transition)
         us: list[list[float]] = []
         success: list[bool] = []
         ends: list[list[float]] = []
         pairs = list(zip(np.array(starts), np.array(guesses), strict=True))
-        generate(transition, *pairs[0])
+        generate(edge, *pairs[0])
         for start, guess in pairs:
             times: list[float] = []
             for _ in range(repeats):
                 began = clock()
-                answer = generate(transition, start, guess)
+                answer = generate(edge, start, guess)
                 times.append(1e6 * (clock() - began))
             us.append(times)
             success.append(bool(answer[0]))
@@ -102,20 +96,6 @@ class Session:
         return {"us": us, "success": success, "q": ends}
 
 
-def main() -> None:
-    sessions: list[Session] = []
-
-    def answer(asked: dict[str, Any]) -> dict[str, Any]:
-        if "open" in asked:
-            sessions[:] = [Session(asked["open"], asked["threshold"], asked["iterations"])]
-            return {"joints": sessions[0].joints, "transitions": list(sessions[0].graph.getTransitionNames())}
-        if not sessions:
-            raise Refused("no graph is open")
-        return sessions[0].run(asked["transition"], asked["starts"], asked["guesses"], asked["repeats"])
-
-    serve(answer)
-
-
 if __name__ == "__main__":
     prepare_environment()
-    main()
+    serve(lambda asked: Session(asked["open"], asked["threshold"], asked["iterations"]))

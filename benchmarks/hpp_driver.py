@@ -26,8 +26,6 @@ from typing import Any
 from xml.etree import ElementTree
 
 LINE_SEARCHES = ("Backtracking", "ErrorNormBased", "FixedSequence", "Constant")
-
-
 BARE = "<robot name='bare'><link name='base_link'/></robot>"
 
 
@@ -49,13 +47,22 @@ class Refused(Exception):
     """What this driver does not know how to build."""
 
 
-def serve(answer: Callable[[dict[str, Any]], dict[str, Any]]) -> None:
-    """Answer what is asked, a JSON object a line, until the input ends; what goes wrong is told to the parent."""
+def serve(opened: Callable[[dict[str, Any]], Any]) -> None:
+    """Answer what is asked, a JSON object a line, until the input ends; what goes wrong is told to the parent.
+
+    What `opened` makes of the first question has the answer to it, `said`, and answers the others by its `run`.
+    """
     answers = os.fdopen(os.dup(1), "w")  # what C++ prints must not get between the answers
     os.dup2(2, 1)
+    session: Any = None
     for line in sys.stdin:
         try:
-            said = answer(json.loads(line))
+            asked = json.loads(line)
+            if "open" in asked:
+                session = opened(asked)
+            elif session is None:
+                raise Refused("nothing is open")
+            said = session.said if "open" in asked else session.run(**asked)
         except Refused as why:
             said = {"refused": str(why)}
         except Exception as error:
@@ -64,17 +71,19 @@ def serve(answer: Callable[[dict[str, Any]], dict[str, Any]]) -> None:
         answers.flush()
 
 
-def _contact(source: str, polygon: list[Any]) -> str:
+def contact(name: str, link: str, polygon: list[Any]) -> str:
+    """Of an SRDF: a contact surface on a link."""
+    points = "  ".join(" ".join(map(repr, map(float, point))) for point in polygon)
+    shape = " ".join(map(str, [len(polygon), *range(len(polygon))]))
+    return f"<contact name='{name}'><link name='{link}'/><point>{points}</point><shape>{shape}</shape></contact>"
+
+
+def _on_root(source: str, polygon: list[Any]) -> str:
     """SRDF of a contact surface on the root link of a model, called `surface`."""
     tree = ElementTree.fromstring(source)
     children = {entry.get("link") for entry in tree.iter("child")}
-    root = next(link.get("name") for link in tree.iter("link") if link.get("name") not in children)
-    points = "  ".join(" ".join(map(repr, map(float, point))) for point in polygon)
-    shape = " ".join(map(str, [len(polygon), *range(len(polygon))]))
-    return (
-        f"<robot name='{tree.get('name')}'><contact name='surface'><link name='{root}'/>"
-        f"<point>{points}</point><shape>{shape}</shape></contact></robot>"
-    )
+    root = next(str(link.get("name")) for link in tree.iter("link") if link.get("name") not in children)
+    return f"<robot name='{tree.get('name')}'>{contact('surface', root, polygon)}</robot>"
 
 
 ROWS = {"transformation": 6, "relative_transformation": 6, "explicit_relative_pose": 6, "relative_com": 3}
@@ -106,7 +115,7 @@ class Session:
         with np.load(path) as stored:
             self.description: dict[str, Any] = json.loads(str(stored["problem"]))
             self.threshold, self.max_iterations = float(stored["error_threshold"]), int(stored["max_iterations"])
-        self.starts = np.array(starts)
+        self.starts, self.said = np.array(starts), {"line_searches": list(LINE_SEARCHES)}
         self.kept: list[Any] = []  # what the C++ side points to
         self.explicits: list[Any] = []  # constraints that HPP takes only through its set of explicit ones
         self.robot = self._robot()
@@ -147,7 +156,7 @@ class Session:
             load = urdf.loadModelFromString if from_text else urdf.loadModel
             semantics = "<robot name='none'/>" if explicit and from_text else ""
             if prefix in surfaces:
-                semantics = _contact(source, surfaces[prefix][0])
+                semantics = _on_root(source, surfaces[prefix][0])
             load(robot, base, prefix, root, source, semantics, self._pose(placement))
         return robot
 
@@ -298,12 +307,14 @@ class Session:
             projector.solver().rightHandSideFromConfig(self.np.array(self.description["qref"]))
         return projector
 
-    def begin_at(self, starts: list[list[float]]) -> int:
-        """Take other starts; returns how many."""
-        self.starts = self.np.array(starts)
-        return len(self.starts)
+    def run(self, **asked: Any) -> dict[str, Any]:
+        """Take other starts, or project some."""
+        if "starts" not in asked:
+            return self.projected(**asked)
+        self.starts = self.np.array(asked["starts"])
+        return {"starts": len(self.starts)}
 
-    def run(self, line_search: str, first: int, last: int, repeats: int) -> dict[str, Any]:
+    def projected(self, line_search: str, first: int, last: int, repeats: int) -> dict[str, Any]:
         """Project starts first to last-1, timing each call of `apply`."""
         clock, apply = time.perf_counter, self.projectors[line_search].apply
         us: list[list[float]] = []
@@ -323,22 +334,6 @@ class Session:
         return {"us": us, "success": success, "q": ends}
 
 
-def main() -> None:
-    sessions: list[Session] = []
-
-    def answer(asked: dict[str, Any]) -> dict[str, Any]:
-        if "open" in asked:
-            sessions[:] = [Session(asked["open"], asked["starts"])]
-            return {"line_searches": list(LINE_SEARCHES)}
-        if not sessions:
-            raise Refused("no problem is open")
-        if "starts" in asked:
-            return {"starts": sessions[0].begin_at(asked["starts"])}
-        return sessions[0].run(asked["line_search"], asked["first"], asked["last"], asked["repeats"])
-
-    serve(answer)
-
-
 if __name__ == "__main__":
     prepare_environment()
-    main()
+    serve(lambda asked: Session(asked["open"], asked["starts"]))

@@ -49,7 +49,8 @@ class Session:
             raise Refused(f"HPP has no scene '{scene}'")
         self.kept = make[scene]()
         self.problem.constraintGraph(self.graph)
-        self.joints = list(self.robot.model().names)[1:]
+        joints = list(self.robot.model().names)[1:]
+        self.said = {"planners": ["ManipulationPlanner", "StatesPathFinder"], "joints": joints}
         self.planner: Any = None
         self.ends: Any = None
 
@@ -203,30 +204,27 @@ class Session:
         self.steered(self.core.Dichotomy(self.robot, 0), 0.05)
         return made, of_graph, factory, stable
 
-    def plan(self, name: str, start: Any, goal: Any, limit: float) -> dict[str, Any]:
+    def run(self, planner: str, start: Any, goal: Any, limit: float, **_: Any) -> dict[str, Any]:
         """One search; the planner is kept, its roadmap is not, as in the scripts."""
         problem, ends = self.problem, (start, goal)
         if self.planner is None or self.ends != ends:
             problem.initConfig(self.np.array(start))
             problem.resetGoalConfigs()
             problem.addGoalConfig(self.np.array(goal))
-            self.planner, self.ends = getattr(self.manipulation, name)(problem), ends
-            if name == "StatesPathFinder":
+            self.planner, self.ends = getattr(self.manipulation, planner)(problem), ends
+            if planner == "StatesPathFinder":
                 for key, value in SPF.items():
                     problem.setParameter(f"StatesPathFinder/{key}", value)
             self.planner.maxIterations(5000)
             self.planner.timeOut(limit)
-        planner = self.planner
-        planner.roadmap().clear()
+        self.planner.roadmap().clear()
         began = time.process_time()
         try:
-            path = planner.solve()
+            path = self.planner.solve()
         except Exception as why:
             return {"success": False, "seconds": time.process_time() - began, "why": str(why)}
-        seconds = time.process_time() - began
-        return {
-            "success": True, "seconds": seconds, "length": float(path.length()), "nodes": len(planner.roadmap().nodes())
-        }  # fmt: skip
+        seconds, nodes = time.process_time() - began, len(self.planner.roadmap().nodes())
+        return {"success": True, "seconds": seconds, "length": float(path.length()), "nodes": nodes}
 
 
 OPEN = {
@@ -246,18 +244,6 @@ SPF = {"innerPlannerTimeOut": 0.0, "innerPlannerMaxIterations": 100, "nTriesUnti
 """Parameters of StatesPathFinder in its script."""
 
 
-def main() -> None:
-    sessions: list[Session] = []
-
-    def answer(asked: dict[str, Any]) -> dict[str, Any]:
-        if "open" in asked:
-            sessions[:] = [Session(asked["open"])]
-            return {"planners": ["ManipulationPlanner", "StatesPathFinder"], "joints": sessions[0].joints}
-        return sessions[0].plan(asked["planner"], asked["start"], asked["goal"], asked["limit"])
-
-    serve(answer)
-
-
 if __name__ == "__main__":
     prepare_environment()
-    main()
+    serve(lambda asked: Session(asked["open"]))

@@ -26,6 +26,8 @@ WIDTH, FREE = 1e-4, 10.0
 
 
 class Session:
+    said: dict[str, Any] = {"planners": ["roboplan"]}  # noqa: RUF012
+
     def __init__(self, scene: str, folder: str) -> None:
         import numpy as np
         from roboplan import core, rrt
@@ -48,7 +50,7 @@ class Session:
         self.names = list(self.scene.getJointGroupInfo("arm").joint_names)
         self.np, self.core, self.rrt = np, core, rrt
 
-    def plan(self, start: list[float], goal: list[float], seed: int, limit: float) -> dict[str, Any]:
+    def run(self, start: list[float], goal: list[float], seed: int, limit: float, **_: Any) -> dict[str, Any]:
         np = self.np
         ends = [self.core.JointConfiguration() for _ in range(2)]
         for end, q in zip(ends, (start, goal), strict=True):
@@ -73,17 +75,5 @@ class Session:
         return {"success": True, "seconds": seconds, "length": length, "nodes": nodes, "path": path.tolist()}
 
 
-def main() -> None:
-    sessions: list[Session] = []
-
-    def answer(asked: dict[str, Any]) -> dict[str, Any]:
-        if "open" in asked:
-            sessions[:] = [Session(asked["open"], asked["share"])]
-            return {"planners": ["roboplan"]}
-        return sessions[0].plan(asked["start"], asked["goal"], asked["seed"], asked["limit"])
-
-    serve(answer)
-
-
 if __name__ == "__main__":
-    main()
+    serve(lambda asked: Session(asked["open"], asked["share"]))
