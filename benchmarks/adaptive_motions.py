@@ -15,24 +15,21 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import bench_setup  # noqa: F401
 import numpy as np
 import pinocchio as pin
+from published_mechanisms import bricard, four_bar_windows, squeezer
 from scipy.integrate import solve_ivp
 
 from constraints import Robot
 from constraints.dynamics import Forces, JointSpring, SimulationOptions, forward_dynamics, simulate
 from constraints.loops import Closure, ConstraintSet
 from constraints.models import mechanisms
-
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
-
-from published_mechanisms import bricard, four_bar_windows, squeezer
 
 MOST_ENERGY, MOST_EVALUATIONS, MOST_STEPS, MOST_ERROR = 1e-6, 2.0, 200, 1e-4
 """What is promised: energy by what was exchanged, accelerations by those of scipy, stiff steps a second, slow error."""

@@ -11,21 +11,17 @@ taken as if nothing ran beside it, and W that of all workers (Linux). `--check` 
 ways give the same bits.
 """
 
-# ruff: noqa: E402  # the number of threads is set before numpy is imported
 from __future__ import annotations
-
-import os
-
-for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
-    os.environ[_variable] = "1"
 
 import argparse
 import multiprocessing
+import os
 import sys
 import time
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 
+import bench_setup  # noqa: F401
 import numpy as np
 
 from constraints import Implicit, Pose, Problem, Projector

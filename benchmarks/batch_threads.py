@@ -13,16 +13,11 @@ batch / (P + W / 2), with P the CPU time of this thread, taken as if nothing ran
 lower quartile). `--check` runs few rows and asks that threads give the same bits.
 """
 
-# ruff: noqa: E402  # the number of threads is set before numpy is imported
 from __future__ import annotations
-
-import os
-
-for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
-    os.environ[_variable] = "1"
 
 import argparse
 import logging
+import os
 import sys
 import time
 from collections.abc import Callable
@@ -30,8 +25,9 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+import bench_setup  # noqa: F401
 import numpy as np
-from problem_files import build, read
+from problem_files import PROBLEMS, build, read
 
 from constraints import Options, Problem, Projector
 from constraints.solvers.compiled.problem import packed
@@ -39,7 +35,6 @@ from constraints.solvers.compiled.program import LANE_MEMORIES
 from constraints.solvers.kernels.loading import entrances
 from constraints.solvers.newton.computed_bodies import ComputedBodies
 
-PROBLEMS = Path(__file__).resolve().parent / "problems"
 HEAD = "{:26} {:>7} {:>7} {:>7} {:>7} {:>9} {:>9} {:>6} {:>8} {:>9}".format(
     "problem", "kernel", "batch", "beside", "2 thr.", "usable/s", "with 2", "ratio", "machine", "predicted"
 )

@@ -17,31 +17,21 @@ the samples on these that come within 1e-9 of an end, or beyond it, the two near
 (`tests/fifty_digits.py`). Exit code 1 where something does not hold.
 """
 
-# ruff: noqa: E402  # the number of threads is set before numpy is imported
 from __future__ import annotations
 
-import os
-
-for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
-    os.environ[_variable] = "1"
-
-import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable
-from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
-
+import bench_setup  # noqa: F401
 import certificate_claims as claims
 import crank_chain
 import enclosure_cases as cases
+import numpy as np
 import path_claims
 import planning_leaves
-from problem_files import Refused, Skipped, build, read
+from problem_files import PROBLEMS, Refused, Skipped, build, read
 from proving import Progress, run_parts
 
 from constraints import Options, Projector
@@ -51,7 +41,6 @@ from constraints.functions.enclosures.box import TangentBox
 from constraints.paths.edges import interpolate_edges
 from constraints.planning import Limits
 
-PROBLEMS = Path(__file__).resolve().parent / "problems"
 PER_BOX = 100
 TOGETHER = 50
 """Boxes of one function that are drawn and enclosed as one object."""

@@ -27,6 +27,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+import bench_setup
 import numpy as np
 
 from constraints import Bounds, Options, Workspace
@@ -38,7 +39,7 @@ from constraints.solvers import DampedCholesky, NewtonEngine, SparseKKT
 from constraints.solvers.newton.sparse_kkt import is_long_and_sparse
 from constraints.solvers.projection.engines import ENGINES
 
-MODELS = Path(__file__).resolve().parent.parent / "tests" / "data" / "mechanisms"
+MODELS = bench_setup.TESTS / "data" / "mechanisms"
 SIZES = (1, 2, 3, 5, 7, 10, 15, 20, 30, 45, 70, 100, 150, 200, 300)
 BUILT_IN = ("four_bar", "five_bar", "slider_crank", "stewart_platform", "delta_robot", "bennett", "scissor_lift")
 LARGEST_DENSE = 100

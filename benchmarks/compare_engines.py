@@ -9,19 +9,14 @@ projections are the same if status, iterations and restarts are, and no entry of
 named, and not compared.
 """
 
-# ruff: noqa: E402  # the number of threads is set before numpy is imported
 from __future__ import annotations
-
-import os
-
-for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
-    os.environ[_variable] = "1"
 
 import argparse
 import logging
 import sys
 from pathlib import Path
 
+import bench_setup  # noqa: F401
 import numpy as np
 from checking import Judge
 from problem_files import Skipped, build, read

@@ -23,13 +23,7 @@ fast 50).
 `--check` is quick: both ways give the same numbers.
 """
 
-# ruff: noqa: E402  # the number of threads is set before numpy is imported
 from __future__ import annotations
-
-import os
-
-for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
-    os.environ.setdefault(_variable, "1")
 
 import argparse
 import gc
@@ -41,12 +35,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import bench_setup  # noqa: F401
 import numpy as np
 import pinocchio as pin
-
-ROOT = Path(__file__).resolve().parent.parent
-sys.path[:0] = [str(ROOT / "tests")]
-
 from crocoddyl_cases import SOLES, robot_of
 
 from constraints import Base, Implicit, Options, Pose, Problem, Projector, Robot

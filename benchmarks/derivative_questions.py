@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import functools
-import sys
 from dataclasses import replace
 from typing import Any
 
+import bench_setup
 import numpy as np
 import pinocchio as pin
+from crocoddyl_cases import SOLES, robot_of
 from derivative_oracle import Vector
 from dynamics_blocks import (
     Random,
@@ -21,12 +22,7 @@ from dynamics_blocks import (
     random_frame,
     random_state,
 )
-from proving import TESTS
 from random_trees import random_placement
-
-sys.path.append(str(TESTS))
-
-from crocoddyl_cases import SOLES, robot_of
 
 from constraints import Base, CenterOfMass, ComBetweenFeet, ConvexShapeContact, Frame, Implicit, Robot, Surface
 from constraints.dynamics import HingeForce, HingeSpring, JointSpring, PointLink, PointSpring
@@ -169,7 +165,7 @@ def with_gains(rng: Random, made: ConstraintSet) -> ConstraintSet:
 @functools.cache
 def cassie_closed() -> tuple[Any, ConstraintSet, list[RowOwner], Vector]:
     """The mechanism, its loops, the same as rows of the maps that compute joints of them, and its closed keyframe."""
-    mechanism = load(TESTS / "data" / "mechanisms" / "cassie_mjcf" / "cassie_mjcf.xml")
+    mechanism = load(bench_setup.TESTS / "data" / "mechanisms" / "cassie_mjcf" / "cassie_mjcf.xml")
     loops, start = mechanism.constraint_set(), np.array(next(iter(mechanism.postures.values())))
     closed = assemble_position(loops, start, options=AssemblyOptions(tolerance=1e-12)).q
     space, maps = mechanism.robot.space, mechanism.explicit_loops(closed).loops

@@ -19,13 +19,7 @@ with derivatives beside which it is not; an exception. States at which two order
 near a loss of rank, are counted apart. The exit code is 1 when there are findings.
 """
 
-# ruff: noqa: E402  # the number of threads is set before numpy is imported
 from __future__ import annotations
-
-import os
-
-for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
-    os.environ[_variable] = "1"
 
 import argparse
 import logging
@@ -36,6 +30,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
+import bench_setup  # noqa: F401
 import numpy as np
 import pinocchio as pin
 from derivative_oracle import Matrix, Oracle, Vector, slope

@@ -20,15 +20,16 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
 import time
 import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import bench_setup
 import numpy as np
 import pinocchio as pin
+import rbdl_models
 
 from constraints import Base, Robot
 from constraints.dynamics import Method, MethodError, forward_dynamics, impact, inverse_dynamics
@@ -36,14 +37,10 @@ from constraints.loops import ConstraintSet, Form, PointContact, SurfaceContact
 from constraints.models import load
 from constraints.robot.files.packages import robot_data_folder
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT))
-from tests import rbdl_models  # noqa: E402
-
 ROBOTS = "package://example-robot-data/robots"
 BURST, REFERENCE = 16, 12.7
 SOLES = ("leg_left_sole_fix_joint", "leg_right_sole_fix_joint")
-RECORDED = json.loads((ROOT / "tests" / "data" / "rbdl_timings.json").read_text())["models"]
+RECORDED = json.loads((bench_setup.TESTS / "data" / "rbdl_timings.json").read_text())["models"]
 RBDL = ("fivebar_planar", "fourbar_planar", "slidercrank3d", "double_pendulum_absolute")
 
 
@@ -135,7 +132,7 @@ def talos(form: Form) -> Case | None:
 
 def cassie() -> Case:
     """Cassie with its four connects and a foot on the ground."""
-    mechanism = load(ROOT / "tests" / "data" / "mechanisms" / "cassie_mjcf" / "cassie_mjcf.xml")
+    mechanism = load(bench_setup.TESTS / "data" / "mechanisms" / "cassie_mjcf" / "cassie_mjcf.xml")
     robot = mechanism.robot
     foot = PointContact(robot, "left-foot", name="foot")
     return Case(

@@ -21,13 +21,7 @@ in a `ConstraintError` that names the culprit and says what was expected.
 command that repeats it for each.
 """
 
-# ruff: noqa: E402  # the number of threads is set before numpy is imported
 from __future__ import annotations
-
-import os
-
-for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
-    os.environ[_variable] = "1"
 
 import argparse
 import logging
@@ -37,6 +31,7 @@ from collections import Counter
 from functools import partial
 from typing import Any
 
+import bench_setup  # noqa: F401
 from dynamics_blocks import SIZE, make_block
 from dynamics_checks import METHODS, answer_of
 from proving import Finding, Progress, Proof, add_common, answers, bad_inputs, checked, concluded, on_processes

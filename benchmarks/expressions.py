@@ -8,20 +8,12 @@ bound of rounding, as in `tests/expression_trees.py`: of values and Jacobians by
 one.
 """
 
-# ruff: noqa: E402  # the number of threads is set before numpy is imported
 from __future__ import annotations
-
-import os
-
-for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
-    os.environ[_variable] = "1"
 
 import argparse
 import sys
-from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
-
+import bench_setup  # noqa: F401
 from compiled.test_functions import Packed
 from expression_trees import Tree
 

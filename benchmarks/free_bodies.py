@@ -12,13 +12,7 @@ hpp-constraints, whose best line search counts. All have 40 iterations; what the
 own. Times [us] are medians over the repeats of each start, their sum divided by the successes.
 """
 
-# ruff: noqa: E402  # the number of threads is set before numpy is imported
 from __future__ import annotations
-
-import os
-
-for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
-    os.environ[_variable] = "1"
 
 import argparse
 import json
@@ -31,6 +25,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import bench_setup  # noqa: F401
 import numpy as np
 import pinocchio as pin
 from checking import Judge

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import re
-import sys
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
+import bench_setup  # noqa: F401
 import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
-
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
 from scenes import factory, record
 
 from constraints import ConstraintError, Options, Projector

@@ -18,23 +18,19 @@ with a calibration loop before and after, as in `projection.py`. The engine is t
 for may leave problems to the readable one.
 """
 
-# ruff: noqa: E402  # the number of threads is set before numpy is imported
 from __future__ import annotations
-
-import os
-
-for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
-    os.environ[_variable] = "1"
 
 import argparse
 import json
 import logging
+import os
 import sys
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import bench_setup  # noqa: F401
 import numpy as np
 from graph_cases import CASES, ITERATIONS, THRESHOLD, Case, Judge
 from numpy.typing import NDArray

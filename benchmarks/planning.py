@@ -21,13 +21,7 @@ Scenes construction_set and placard take the objects of the wheel `hpp-environme
 from `--share`.
 """
 
-# ruff: noqa: E402  # the number of threads is set before numpy is imported
 from __future__ import annotations
-
-import os
-
-for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
-    os.environ[_variable] = "1"
 
 import argparse
 import json
@@ -39,6 +33,7 @@ from collections.abc import Callable
 from pathlib import Path as File
 from typing import Any
 
+import bench_setup  # noqa: F401
 import numpy as np
 import planning_leaves as leaves
 from peer import Child, NoPeer

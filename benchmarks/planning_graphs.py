@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from itertools import combinations
 from pathlib import Path as File
 from typing import Any
 
-import numpy as np
-import pinocchio as pin
-from planning_scenes import Array, Query, Scene
-
-sys.path.insert(0, str(File(__file__).resolve().parent.parent / "tests" / "planning"))
-sys.path.insert(0, str(File(__file__).resolve().parent.parent / "examples"))
+import bench_setup  # noqa: F401
 import judge
+import numpy as np
 import pick_and_place
+import pinocchio as pin
 import swap
 from planning_hpp import CONSTRUCTION, OPEN
+from planning_scenes import Array, Query, Scene
 
 from constraints import (
     Base,

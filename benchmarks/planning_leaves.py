@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path as File
 from typing import Any
 
-import numpy as np
-import pinocchio as pin
-from planning_scenes import Array, Query, Scene
-
-sys.path.insert(0, str(File(__file__).resolve().parent.parent / "tests" / "planning"))
-sys.path.insert(0, str(File(__file__).resolve().parent.parent / "examples"))
+import bench_setup  # noqa: F401
 import carry_a_glass
 import judge
+import numpy as np
+import pinocchio as pin
 import two_arms_one_bar
+from planning_scenes import Array, Query, Scene
 
 from constraints import (
     Base,

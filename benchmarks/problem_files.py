@@ -53,6 +53,7 @@ COMPARISONS = {
     "Inferior": Comparison.INFERIOR,
 }
 
+PROBLEMS = Path(__file__).resolve().parent / "problems"
 MARGIN = 1e-4
 """How far a placed object ends above the floor where the file does not say [m]: the default of hpp-manipulation."""
 

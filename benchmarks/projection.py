@@ -21,41 +21,30 @@ times are divided by the speed it shows: what the machine does besides slows dow
 last line is the geometric mean of the ratios.
 """
 
-# ruff: noqa: E402  # the number of threads is set before numpy is imported
 from __future__ import annotations
-
-import os
-
-for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
-    os.environ[_variable] = "1"
 
 import argparse
 import json
 import logging
 import sys
-from collections.abc import Callable
 from dataclasses import dataclass
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NoReturn
 
+import bench_setup  # noqa: F401
 import numpy as np
 from checking import Judge
 from peer import Hpp, NoPeer
-from problem_files import ProblemFile, Refused, Skipped, build, read
+from problem_files import PROBLEMS, ProblemFile, Refused, Skipped, build, read
 from projection_figures import Row, best_line_search, figures, summary, table
 from turns import CHUNK, OURS, Run, by_hpp, by_us, in_turns, stay_on_one_core
 
 from constraints import ConstraintError, Options, Problem, Projector
-from constraints.solvers import CompiledEngine, Engine, why_not
-from constraints.solvers.newton.engine import NewtonEngine
+from constraints.solvers import why_not
+from constraints.solvers.projection.engines import ENGINES, USUAL
 
-HERE = Path(__file__).resolve().parent
-PROBLEMS = HERE / "problems"
 SETS = {"recorded": PROBLEMS, "others": PROBLEMS / "others"}
 """Folders of problems, by the name of `--set`."""
-USUAL = "readable" if find_spec("numba") is None else "compiled"
-ENGINES: dict[str, Callable[[], Engine]] = {"compiled": CompiledEngine, "readable": NewtonEngine}
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,8 +84,8 @@ def measure(case: Case, options: argparse.Namespace) -> tuple[Row, Run, list[str
     budget = Options(threshold=file.threshold, max_iterations=file.max_iterations)
     alone = Options(threshold=file.threshold, max_iterations=file.max_iterations, restarts=False)
     shape = (len(starts), file.q0.shape[1])
-    engine, remarks = ENGINES[options.engine](), list[str]()
-    if options.engine == "compiled" and (why := why_not(problem, budget)) is not None:
+    engine, remarks = options.engine, list[str]()
+    if engine == "compiled" and (why := why_not(problem, budget)) is not None:
         remarks.append(f"left to the readable engine: {why}")
     projector, single = Projector(problem, budget, engine), Projector(problem, alone, engine)
     hpp: Hpp | None = None

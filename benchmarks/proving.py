@@ -18,12 +18,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import bench_setup  # noqa: F401
+
 Answer = dict[str, Any]
 Finding = Sequence[Any]
 Proof = tuple[list[str], list[Finding], Answer]
 """Lines to print, findings, figures."""
 
-TESTS = Path(__file__).resolve().parent.parent / "tests"
 CHUNK = 100
 """Bad inputs that are one task."""
 
@@ -68,8 +69,6 @@ def try_bad_inputs(source: str, seed: int, task: tuple[int, int]) -> Answer:
         seed: of the inputs.
         task: the number of the first one, and how many.
     """
-    if str(TESTS) not in sys.path:
-        sys.path.insert(0, str(TESTS))
     make, verdict = importlib.import_module(source).bad_input, importlib.import_module("fuzz").verdict
     logging.disable(logging.WARNING)
     first, count = task
@@ -110,8 +109,6 @@ def try_broken_files(seed: int, task: tuple[int, int]) -> Answer:
         seed: of the files.
         task: the number of the first one, and how many.
     """
-    if str(TESTS) not in sys.path:
-        sys.path.insert(0, str(TESTS))
     module = importlib.import_module("broken_structures")
     logging.disable(logging.WARNING)
     findings: list[Finding] = []

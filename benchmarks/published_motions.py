@@ -14,17 +14,12 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
 import time
 from pathlib import Path
 from typing import Any
 
+import bench_setup  # noqa: F401
 import numpy as np
-
-from constraints.dynamics import Event, MotionRecord, SimulationOptions, simulate
-
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
-
 from published_mechanisms import bricard, four_bar_windows, squeezer
 from published_references import (
     SQUEEZER_AT_30_MS,
@@ -32,6 +27,8 @@ from published_references import (
     bricard_motion,
     windows_motion,
 )
+
+from constraints.dynamics import Event, MotionRecord, SimulationOptions, simulate
 
 
 def figures(problem: str, step: float, record: MotionRecord, seconds: float, angle: float) -> dict[str, Any]:

@@ -18,13 +18,7 @@ Limit: reduced at most 2 times forward, by both ratios. The exit code is 1 where
 `--check` is quick: both give one acceleration.
 """
 
-# ruff: noqa: E402  # the number of threads is set before numpy is imported
 from __future__ import annotations
-
-import os
-
-for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
-    os.environ[_variable] = "1"
 
 import argparse
 import json
@@ -33,9 +27,8 @@ import time
 from pathlib import Path
 from typing import Any
 
+import bench_setup  # noqa: F401
 import numpy as np
-
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
 from closed_states import EVERY, state_of
 
 from constraints.dynamics import forward_dynamics

@@ -22,13 +22,7 @@ the last digit of a closed state decides what redundant rows ask for: the truth 
 `--check` is a short run. It prints the largest errors of each mechanism; the exit code is 1 when there are findings.
 """
 
-# ruff: noqa: E402  # the number of threads is set before numpy is imported
 from __future__ import annotations
-
-import os
-
-for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
-    os.environ[_variable] = "1"
 
 import argparse
 import logging
@@ -36,14 +30,12 @@ import sys
 import time
 from collections import Counter
 from functools import partial
-from pathlib import Path
 from typing import Any
 
+import bench_setup  # noqa: F401
 import numpy as np
-from proving import Finding, Progress, Proof, add_common, answers, checked, concluded, on_processes
-
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
 from closed_states import EVERY, LIMITS, SOUND, LeftOut, Sample, errors_of, samples
+from proving import Finding, Progress, Proof, add_common, answers, checked, concluded, on_processes
 
 SIZE = 50
 """Closed states that are one task."""

@@ -10,25 +10,15 @@ Targets beyond reach: the farthest point along a random direction, by many climb
 the processor. Exit code 1 where something does not hold.
 """
 
-# ruff: noqa: E402  # the number of threads is set before numpy is imported
 from __future__ import annotations
 
-import os
-
-for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
-    os.environ[_variable] = "1"
-
-import sys
 import time
 from collections import Counter
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
+import bench_setup  # noqa: F401
 import numpy as np
-
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
-
 import published_postures as published
 from out_of_reach import farthest
 from proving import run_parts

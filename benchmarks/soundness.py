@@ -23,13 +23,7 @@ structure (`tests/broken_structures.py`): each must end in a result or in a type
 line and the command that repeats it for each.
 """
 
-# ruff: noqa: E402  # the number of threads is set before numpy is imported
 from __future__ import annotations
-
-import os
-
-for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
-    os.environ[_variable] = "1"
 
 import argparse
 import json
@@ -40,6 +34,7 @@ from collections import Counter
 from functools import partial
 from pathlib import Path
 
+import bench_setup  # noqa: F401
 from proving import (
     Answer,
     Finding,
@@ -53,7 +48,7 @@ from proving import (
     concluded,
     on_processes,
 )
-from soundness_blocks import ENGINES, SIZES, make_block, missing, rows_of
+from soundness_blocks import SIZES, make_block, missing, rows_of
 from soundness_faults import faults, forgetful
 
 from constraints import Status, __version__
@@ -179,7 +174,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--projections", type=int, metavar="N", help="project N configurations")
     parser.add_argument("--fuzz", type=int, metavar="N", help="try N bad inputs")
     parser.add_argument("--log", type=Path, metavar="FILE", help="keep finished blocks there, and go on from them")
-    parser.add_argument("--engine", choices=sorted(ENGINES), default="readable", help="what solves (%(default)s)")
+    parser.add_argument("--engine", choices=sorted(SIZES), default="readable", help="what solves (%(default)s)")
     add_common(parser, "projection", shown=20)
     return checked(parser, {"projections": 1000, "fuzz": 100})
 

@@ -20,16 +20,16 @@ import pinocchio as pin
 from checking import Judge
 from numpy.typing import NDArray
 from plain_rows import Many, Place
-from problem_files import ProblemFile, Skipped, build, read
+from problem_files import PROBLEMS, ProblemFile, Skipped, build, read
 from random_problems import SPOILT, constraint_of, random_constraints, rhs_numbers, spoil
 from random_trees import Coordinates, Random, random_tree
 
 from constraints import Bounds, Options, Problem, Projection, ProjectionBatch, Projector, RightHandSide, Robot
-from constraints.solvers import CompiledEngine, Engine, NewtonEngine, why_not
+from constraints.solvers import why_not
 from constraints.solvers.step_control import FULL_STEPS, Backtracking, ConstantStep, ErrorNormBased, FixedSequence
 from liegroups import Rn, Space
 
-__all__ = ["ENGINES", "SIZES", "TREES", "UNIT", "Block", "make_block", "missing", "rows_of"]
+__all__ = ["SIZES", "TREES", "UNIT", "Block", "make_block", "missing", "rows_of"]
 
 Vector = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -40,9 +40,7 @@ SLOW, SLOW_ROWS = 10, 12
 """Of the compiled engine's so many blocks one is slow, and has so many rows."""
 BY_FUNCTIONS = {"waves", "root"}
 """Kinds of constraints on trees that call a function of a user."""
-ENGINES: dict[str, Callable[[], Engine]] = {"compiled": CompiledEngine, "readable": NewtonEngine}
 TREES = 5
-PROBLEMS = Path(__file__).resolve().parent / "problems"
 UNIT = 1e-6
 """How far from one the norm of a unit vector of a start may be; a solution's only where its start's is."""
 
@@ -154,7 +152,7 @@ def _file_block(rng: Random, path: Path, engine: str, rows: int, slow: bool | No
     file, problem, judge = _file(path, spoilt)
     qref = np.array(file.description["qref"])
     share = 0.03 if slow is None else float(slow)
-    projector = Projector(problem, _options(rng, share), ENGINES[engine]())
+    projector = Projector(problem, _options(rng, share), engine)
     if engine == "readable":
         fresh = judge.starts(rows, int(rng.integers(2**31)))
     else:  # in less time than the projections take
@@ -233,7 +231,7 @@ def _tree_block(rng: Random, seed: int, number: int, engine: str, rows: int, slo
         starts[:, frozen] = target[frozen]
     name = f"tree {number}: {', '.join(w.kind for w in wanted)}{f', {how}' if how else ''}"
     share = 0.004 if slow is None else 0.0 if not slow else 0.02 if called else 1.0
-    projector = Projector(problem, _options(rng, share, optional), ENGINES[engine]())
+    projector = Projector(problem, _options(rng, share, optional), engine)
     return Block(
         name, projector, rhs, starts, kinds, measure, lower, upper, where.units, frozen
     )  # fmt: skip

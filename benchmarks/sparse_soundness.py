@@ -10,13 +10,7 @@ given what is singular; an exception; a success of SPARSE whose acceleration is 
 times the condition of the rows, or whose rank is another. The exit code is 1 when there is one.
 """
 
-# ruff: noqa: E402  # the number of threads is set before numpy is imported
 from __future__ import annotations
-
-import os
-
-for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
-    os.environ[_variable] = "1"
 
 import argparse
 import json
@@ -28,6 +22,7 @@ import time
 from collections import Counter
 from pathlib import Path
 
+import bench_setup  # noqa: F401
 import numpy as np
 from dynamics_blocks import random_constraint, random_contact, random_robot, random_set, random_state
 

@@ -11,23 +11,14 @@ between t and sqrt(6) t, as it has to be. Starts have both feet in their places,
 1 % of the weight; a success is one where the program confirms the end.
 """
 
-# ruff: noqa: E402  # the number of threads is set before numpy is imported
 from __future__ import annotations
-
-import os
-
-for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
-    os.environ[_variable] = "1"
 
 import argparse
 import sys
 import time
-from pathlib import Path
 
+import bench_setup  # noqa: F401
 import numpy as np
-
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
-
 from contact_sets import FEET, KINDS, SOLE, ContactSet, stance, unstable_starts
 from robots import talos
 

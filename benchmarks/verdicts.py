@@ -14,14 +14,11 @@ import argparse
 import sys
 import time
 from importlib import import_module
-from pathlib import Path
 from typing import Any
 
+import bench_setup  # noqa: F401
 import numpy as np
 import pinocchio as pin
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
-
 from collisions.test_along import PLATE, at_a_height, of_a_box, of_an_arm, turned
 from collisions.test_covers import PANDA, objects, scene
 from robots import mixed_tree, panda
