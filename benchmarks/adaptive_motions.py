@@ -23,12 +23,13 @@ from typing import Any, NamedTuple
 import bench_setup  # noqa: F401
 import numpy as np
 import pinocchio as pin
+from growth import falling
 from published_mechanisms import bricard, four_bar_windows, squeezer
 from scipy.integrate import solve_ivp
 
 from constraints import Robot
 from constraints.dynamics import Forces, JointSpring, SimulationOptions, forward_dynamics, simulate
-from constraints.loops import Closure, ConstraintSet
+from constraints.loops import ConstraintSet
 from constraints.models import mechanisms
 
 MOST_ENERGY, MOST_EVALUATIONS, MOST_STEPS, MOST_ERROR = 1e-6, 2.0, 200, 1e-4
@@ -46,18 +47,6 @@ class Case(NamedTuple):
     forces: Callable[..., Any] | None = None
 
 
-def falling(made: Any, plane: list[float]) -> tuple[ConstraintSet, np.ndarray]:
-    """A planar mechanism in a vertical plane."""
-    model = pin.Model(made.robot.model)
-    model.gravity = pin.Motion(np.array(plane), np.zeros(3))
-    robot = Robot(model, "falling")
-    cuts = [
-        Closure(robot, c.predecessor.name, c.successor.name, c.hinge, name=f"cut {i}")
-        for i, c in enumerate(made.closures)
-    ]
-    return ConstraintSet(robot, cuts), made.posture("closed")
-
-
 def balls(count: int) -> ConstraintSet:
     """A chain of bodies on ball joints, under gravity."""
     model, joint = pin.Model(), 0
@@ -71,7 +60,7 @@ def balls(count: int) -> ConstraintSet:
 
 def cases(part: float) -> list[Case]:
     """The five mechanisms."""
-    five, q = falling(mechanisms.five_bar(ground=1.2, inner=1.0, outer=1.4), [0.0, -9.81, 0.0])
+    five, q = falling(mechanisms.five_bar(ground=1.2, inner=1.0, outer=1.4))
     windows, b, s, chain = four_bar_windows(), bricard(), squeezer(), balls(3)
     start = np.array([1.0, -2.0, 3.0, 2.0, 1.0, -1.0, 0.5, 0.5, 0.5])
     return [

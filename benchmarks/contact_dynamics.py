@@ -26,10 +26,8 @@ fast 50).
 from __future__ import annotations
 
 import argparse
-import gc
 import json
 import sys
-import time
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -39,6 +37,7 @@ import bench_setup  # noqa: F401
 import numpy as np
 import pinocchio as pin
 from crocoddyl_cases import SOLES, robot_of
+from timing import in_bursts, rigid_contacts
 
 from constraints import Base, Implicit, Options, Pose, Problem, Projector, Robot
 from constraints.actions import Actuators, ContactForwardDynamics
@@ -98,14 +97,10 @@ class Case:
     def clock(self, contacts: ConstraintSet, is_point: bool) -> Callable[[], Any]:
         """Pinocchio's two calls."""
         model: Any = self.robot.model
-        data, kind = model.createData(), pin.ContactType.CONTACT_3D if is_point else pin.ContactType.CONTACT_6D
-        models, datas = pin.StdVec_RigidConstraintModel(), pin.StdVec_RigidConstraintData()
-        for owner in contacts.stack:
-            at: Any = owner
-            made = pin.RigidConstraintModel(kind, model, at.successor.joint, at.successor.placement, pin.LOCAL)
-            models.append(made)
-            datas.append(made.createData())
-        pin.initConstraintDynamics(model, data, models, datas)
+        kind = pin.ContactType.CONTACT_3D if is_point else pin.ContactType.CONTACT_6D
+        owners: Any = contacts.stack
+        feet = [owner.successor for owner in owners]
+        data, models, datas = rigid_contacts(model, kind, [(foot.joint, foot.placement) for foot in feet])
         settings = pin.ProximalSettings(1e-14, 1e-14, 0.0, 1)
         tau = np.concatenate([np.zeros(self.robot.nv - self.u.size), self.u])
 
@@ -143,19 +138,8 @@ def cases() -> list[Case]:
 
 def times(case: Case, repeats: int) -> dict[str, dict[str, float]]:
     """Least and median time of each call [us], over bursts that go round."""
-    seen: dict[str, list[float]] = {name: [] for name in case.calls}
-    for call in case.calls.values():
-        call()
-    gc.disable()  # as `timeit` does
-    for _ in range(repeats):
-        for name, call in case.calls.items():
-            call()  # its own memory is near again
-            start = time.process_time()
-            for _ in range(BURST):
-                call()
-            seen[name].append((time.process_time() - start) / BURST * 1e6)
-    gc.enable()
-    return {name: {"least": min(some), "median": float(np.median(some))} for name, some in seen.items()}
+    seen = in_bursts(case.calls, repeats, BURST)
+    return {name: {"least": float(some.min()), "median": float(np.median(some))} for name, some in seen.items()}
 
 
 def apart(case: Case) -> float:

@@ -26,14 +26,14 @@ import logging
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
 import bench_setup  # noqa: F401
 import numpy as np
 import pinocchio as pin
-from derivative_oracle import Matrix, Oracle, Vector, slope
+from derivative_oracle import Matrix, Oracle, Slope, Vector, slope
 from derivative_questions import KINDS, question
 from dynamics_blocks import Random, State, random_frame
 from proving import Finding, Progress, Proof, add_common, answers, checked, concluded, on_processes
@@ -72,20 +72,8 @@ def check(name: str, some: ConstraintSet, state: State, rng: Random) -> tuple[st
         return found.status.name, [f"{found.status.name}, but the rank is the same nearby"] if here else [], 0.0
     if not here:
         return "wrong", [f"{found.status.name}, but the rank is another one nearby"], 0.0
-    faults, worst, rough = list[str](), 0.0, False
-    limit = LIMIT if found.has_exact_derivatives else ROUGH
-    for what, mine, truth, apart, floor, again in comparisons(oracle, result, found, rng):
-        size = max(largest(truth), floor, 1e-300)
-        error = largest(mine - truth) / size if mine.shape == truth.shape else np.inf
-        if not error <= limit:
-            apart = max(apart, largest(again() - truth) / size)
-        if apart > APART:
-            rough = True
-        else:
-            worst = max(worst, error)
-        if not error <= max(limit, 10.0 * apart):
-            faults.append(f"{what} misses by {error:.2g} (differences: {apart:.1g}; {found})")
-    return f"{found.status.name}{' (rough)' if rough else ''}", faults, worst
+    compared = comparisons(oracle, result, found, rng)
+    return verdict(found.status.name, compared, LIMIT if found.has_exact_derivatives else ROUGH, f"; {found}")
 
 
 class Comparison(NamedTuple):
@@ -98,6 +86,23 @@ class Comparison(NamedTuple):
     apart: float
     floor: float
     again: Callable[[], Matrix]
+
+
+def verdict(status: str, compared: Iterable[Comparison], limit: float, said: str = "") -> tuple[str, list[str], float]:
+    """Status, what is wrong, and the largest error where differences are good."""
+    faults, worst, rough = list[str](), 0.0, False
+    for what, mine, truth, apart, floor, again in compared:
+        size = max(largest(truth), floor, 1e-300)
+        error = largest(mine - truth) / size if mine.shape == truth.shape else np.inf
+        if not error <= limit:
+            apart = max(apart, largest(again() - truth) / size)
+        if apart > APART:
+            rough = True
+        else:
+            worst = max(worst, error)
+        if not error <= max(limit, 10.0 * apart):
+            faults.append(f"{what} misses by {error:.2g} (differences: {apart:.1g}{said})")
+    return f"{status}{' (rough)' if rough else ''}", faults, worst
 
 
 def comparisons(
@@ -132,8 +137,7 @@ def comparisons(
     for word, (truth, apart, again) in slopes.items():
         for (part, rows), own_apart, size in zip(parts.items(), apart, sizes, strict=True):
             mine = getattr(own, f"by_{word}") if part == "wrench" else getattr(found, f"{part}_d{word}")
-            other = partial(lambda again, rows: again().matrix[rows], again, rows)
-            yield Comparison(f"{part} by {word}", mine, truth[rows], own_apart, size, other)
+            yield Comparison(f"{part} by {word}", mine, truth[rows], own_apart, size, partial(rows_of, again, rows))
     plain = Oracle(some, State(state.q, state.v, 0.0 * state.tau, (), None)).solution(state.q, state.v)
 
     def pushed(tau: Vector) -> Vector:
@@ -209,18 +213,17 @@ def check_action(name: str, some: ConstraintSet, state: State, rng: Random) -> t
     size = max(largest(state.v), 1.0), largest(oracle.inertia(state.q) @ state.v)  # by v, free motions are the identity
     free = size if is_impact else oracle.free()
     sizes = part_sizes(solved(state.q, state.v, u), [each.matrix for each in slopes], parts, free)
-    faults, worst, rough = list[str](), 0.0, False
-    for (word, _, own_slopes, _), (truth, apart, again) in zip(ways, slopes, strict=True):
-        for part, rows, own_apart, least in zip(("motion", "forces"), parts, apart, sizes, strict=True):
-            size = max(largest(truth[rows]), least)
-            error = largest(own_slopes[rows] - truth[rows]) / size
-            if not error <= limit:
-                own_apart = max(own_apart, largest(again().matrix[rows] - truth[rows]) / size)
-            rough |= own_apart > APART
-            worst = max(worst, error if own_apart <= APART else 0.0)
-            if not error <= max(limit, 10.0 * own_apart):
-                faults.append(f"{kind}: {part} by {word} misses by {error:.2g} (differences: {own_apart:.1g})")
-    return f"{kind} {found.status.name}{' (rough)' if rough else ''}", faults, worst
+    compared = (
+        Comparison(f"{kind}: {part} by {word}", own[rows], truth[rows], own_apart, least, partial(rows_of, again, rows))
+        for (word, _, own, _), (truth, apart, again) in zip(ways, slopes, strict=True)
+        for part, rows, own_apart, least in zip(("motion", "forces"), parts, apart, sizes, strict=True)
+    )
+    return verdict(f"{kind} {found.status.name}", compared, limit)
+
+
+def rows_of(again: Callable[[], Slope], rows: slice) -> Matrix:
+    """Rows of a derivative by other steps."""
+    return again().matrix[rows]
 
 
 def largest(x: Matrix | Vector) -> float:

@@ -20,7 +20,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import time
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -30,6 +29,7 @@ import bench_setup
 import numpy as np
 import pinocchio as pin
 import rbdl_models
+from timing import in_bursts, rigid_contacts
 
 from constraints import Base, Robot
 from constraints.dynamics import Method, MethodError, forward_dynamics, impact, inverse_dynamics
@@ -113,16 +113,9 @@ def talos(form: Form) -> Case | None:
     q = robot.space.integrate(home, 0.1 * np.random.default_rng(0).normal(size=robot.nv))
     case = Case(f"Talos, two soles, {form.name}", ConstraintSet(robot, soles), q)
     model: Any = robot.model
-    data = model.createData()
-    models, datas = pin.StdVec_RigidConstraintModel(), pin.StdVec_RigidConstraintData()
-    for sole in SOLES:
-        frame = model.frames[model.getFrameId(sole)]
-        made = pin.RigidConstraintModel(
-            pin.ContactType.CONTACT_6D, model, frame.parentJoint, frame.placement, pin.LOCAL
-        )
-        models.append(made)
-        datas.append(made.createData())
-    pin.initConstraintDynamics(model, data, models, datas)
+    frames = [model.frames[model.getFrameId(sole)] for sole in SOLES]
+    places = [(frame.parentJoint, frame.placement) for frame in frames]
+    data, models, datas = rigid_contacts(model, pin.ContactType.CONTACT_6D, places)
     settings = pin.ProximalSettings(1e-12, 1e-12, 0.0, 1)
     case.calls["pin.constraintDynamics"] = lambda: pin.constraintDynamics(
         model, data, case.q, case.v, case.tau, models, datas, settings
@@ -154,16 +147,7 @@ def cases() -> list[Case]:
 
 def least_times(case: Case, repeats: int) -> dict[str, float]:
     """Least time of each call [us], over bursts that go round."""
-    best = dict.fromkeys(case.calls, np.inf)
-    for call in case.calls.values():
-        call()
-    for _ in range(repeats):
-        for name, call in case.calls.items():
-            start = time.perf_counter()
-            for _ in range(BURST):
-                call()
-            best[name] = min(best[name], (time.perf_counter() - start) / BURST * 1e6)
-    return best
+    return {name: float(times.min()) for name, times in in_bursts(case.calls, repeats, BURST).items()}
 
 
 def report(name: str, times: dict[str, float]) -> None:

@@ -27,7 +27,7 @@ from constraints.dynamics.methods.sparse_solution import solve_sparse
 from constraints.loops import Closure, ConstraintSet
 from constraints.models import mechanisms
 
-__all__ = ["closed_form", "lift"]
+__all__ = ["closed_form", "falling", "lift"]
 
 Vector = NDArray[np.float64]
 BAR, GRAVITY, SPEED, PUSH = 0.6, 9.81, 0.7, 2.0
@@ -35,7 +35,11 @@ BAR, GRAVITY, SPEED, PUSH = 0.6, 9.81, 0.7, 2.0
 
 def lift(stages: int, angle: float = 0.5) -> tuple[ConstraintSet, Vector]:
     """A scissor lift with gravity along -y, and its closed configuration."""
-    made: Any = mechanisms.scissor_lift(stages, BAR, angle)
+    return falling(mechanisms.scissor_lift(stages, BAR, angle))
+
+
+def falling(made: Any) -> tuple[ConstraintSet, Vector]:
+    """A planar mechanism with gravity along -y, and its closed configuration."""
     model: Any = pin.Model(made.robot.model)
     model.gravity = pin.Motion(np.array([0.0, -GRAVITY, 0.0]), np.zeros(3))
     robot = Robot(model)

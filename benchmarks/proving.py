@@ -61,39 +61,53 @@ def on_processes(count: int) -> str:
     return f"on {count} process{'es' * (count > 1)}"
 
 
-def try_bad_inputs(source: str, seed: int, task: tuple[int, int]) -> Answer:
-    """Try some bad inputs of a module of the tests (`fuzz`, `dynamics_fuzz`).
+Try = Callable[[int, int], tuple[str, str | None]]
+"""Tries input `number` of a seed: where it goes, and what is wrong with what came of it."""
 
-    Args:
-        source: the module, whose `bad_input` makes one.
-        seed: of the inputs.
-        task: the number of the first one, and how many.
-    """
-    make, verdict = importlib.import_module(source).bad_input, importlib.import_module("fuzz").verdict
+
+def bad_input(source: str, seed: int, number: int) -> tuple[str, str | None]:
+    """Of a module of the tests (`fuzz`, `dynamics_fuzz`)."""
+    bad = importlib.import_module(source).bad_input(seed, number)
+    said = importlib.import_module("fuzz").verdict(bad)
+    return bad.entry, None if said is None else f"{bad.label}: {said}"
+
+
+def broken_file(seed: int, number: int) -> tuple[str, str | None]:
+    """A file of broken structure (`tests/broken_structures.py`)."""
+    module = importlib.import_module("broken_structures")
+    broken = module.broken_structure(seed, number)
+    said, what = module.fault(broken), f"broken {broken.format} (seed {seed}, number {number}): {broken.done}"
+    return broken.format, None if said is None else f"{what}: {said}"
+
+
+def tried(make: Try, seed: int, numbers: range) -> tuple[set[str], list[Finding]]:
+    """Where some inputs went, and findings."""
     logging.disable(logging.WARNING)
-    first, count = task
-    entries, findings = set[str](), list[Finding]()
-    for number in range(first, first + count):
+    places, findings = set[str](), list[Finding]()
+    for number in numbers:
         try:
-            bad = make(seed, number)
-            said = verdict(bad)
+            place, said = make(seed, number)
         except Exception as error:
             findings.append((number, f"making the input raised {type(error).__name__}: {error}"))
             continue
-        entries.add(bad.entry)
+        places.add(place)
         if said is not None:
-            findings.append((number, f"{bad.label}: {said}"))
-    return {"entries": sorted(entries), "findings": findings}
+            findings.append((number, said))
+    return places, findings
+
+
+def all_tried(make: Try, count: int, seed: int, processes: int) -> tuple[set[str], list[Finding], float]:
+    """Where all inputs went, findings, and the seconds that it took."""
+    began = time.perf_counter()
+    tasks = [range(first, min(first + CHUNK, count)) for first in range(0, count, CHUNK)]
+    known = list(answers(partial(tried, make, seed), tasks, processes))
+    places = set[str]().union(*(some for some, _ in known))
+    return places, [finding for _, findings in known for finding in findings], time.perf_counter() - began
 
 
 def bad_inputs(source: str, count: int, seed: int, processes: int) -> Proof:
     """Try as many bad inputs as asked for: each must end in an error that names the culprit."""
-    began = time.perf_counter()
-    tasks = [(first, min(CHUNK, count - first)) for first in range(0, count, CHUNK)]
-    known = list(answers(partial(try_bad_inputs, source, seed), tasks, processes))
-    findings = [finding for answer in known for finding in answer["findings"]]
-    entries = {entry for answer in known for entry in answer["entries"]}
-    seconds = time.perf_counter() - began
+    entries, findings, seconds = all_tried(partial(bad_input, source), count, seed, processes)
     line = (
         f"{count} bad inputs (seed {seed}) at {len(entries)} entry points: {count - len(findings)} refused by name; "
         f"{len(findings)} findings; {seconds:.0f} s {on_processes(processes)}"
@@ -102,34 +116,12 @@ def bad_inputs(source: str, count: int, seed: int, processes: int) -> Proof:
     return [line], findings, figures | {"findings": len(findings), "seconds": seconds, "processes": processes}
 
 
-def try_broken_files(seed: int, task: tuple[int, int]) -> Answer:
-    """Read some files of broken structure (`tests/broken_structures.py`).
-
-    Args:
-        seed: of the files.
-        task: the number of the first one, and how many.
-    """
-    module = importlib.import_module("broken_structures")
-    logging.disable(logging.WARNING)
-    findings: list[Finding] = []
-    for number in range(task[0], task[0] + task[1]):
-        broken = module.broken_structure(seed, number)
-        said = module.fault(broken)
-        if said is not None:
-            findings.append((number, f"broken {broken.format} (seed {seed}, number {number}): {broken.done}: {said}"))
-    return {"findings": findings, "formats": sorted(module.FORMATS)}
-
-
 def broken_files(count: int, seed: int, processes: int) -> Proof:
     """Read as many files of broken structure: each must end in a result or a typed error, in time."""
-    began = time.perf_counter()
-    tasks = [(first, min(CHUNK, count - first)) for first in range(0, count, CHUNK)]
-    known = list(answers(partial(try_broken_files, seed), tasks, processes))
-    findings = [finding for answer in known for finding in answer["findings"]]
-    formats = ", ".join(known[0]["formats"])
-    seconds = time.perf_counter() - began
+    formats, findings, seconds = all_tried(broken_file, count, seed, processes)
     line = (
-        f"{count} files of broken structure (seed {seed}; {formats}): {count - len(findings)} read or refused; "
+        f"{count} files of broken structure (seed {seed}; {', '.join(sorted(formats))}): "
+        f"{count - len(findings)} read or refused; "
         f"{len(findings)} findings; {seconds:.0f} s {on_processes(processes)}"
     )
     return [line], findings, {"broken_files": count, "seed": seed, "findings": len(findings), "seconds": seconds}

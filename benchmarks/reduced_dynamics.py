@@ -23,13 +23,13 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
 import bench_setup  # noqa: F401
 import numpy as np
 from closed_states import EVERY, state_of
+from timing import in_bursts
 
 from constraints.dynamics import forward_dynamics
 from constraints.reduced import reduced_forward_dynamics
@@ -48,20 +48,6 @@ def calls_of(name: str) -> dict[str, Any]:
         "state": lambda: coordinates.at(q, v),
         "solve": lambda: reduced_forward_dynamics(state, tau),
     }
-
-
-def times_of(calls: dict[str, Any], repeats: int) -> dict[str, np.ndarray]:
-    """Times of each call [us], one for each burst."""
-    found = {name: np.zeros(repeats) for name in calls}
-    for call in calls.values():
-        call()
-    for k in range(repeats):
-        for name, call in calls.items():
-            start = time.process_time()
-            for _ in range(BURST):
-                call()
-            found[name][k] = (time.process_time() - start) / BURST * 1e6
-    return found
 
 
 def check(names: list[str]) -> None:
@@ -88,7 +74,7 @@ def main() -> int:
     print(f"{'':20s} {'state':>7s} {'solve':>7s} {'reduced':>8s} {'forward':>8s} {'ratio':>6s} {'median':>6s}  [us]")
     for name in options.only:
         calls = calls_of(name)
-        times = times_of(calls, options.repeats)
+        times = in_bursts(calls, options.repeats, BURST)
         least = {call: float(t.min()) for call, t in times.items()}
         median = {call: float(np.median(t)) for call, t in times.items()}
         ratios = [least["reduced"] / least["forward"], float(np.median(times["reduced"] / times["forward"]))]
