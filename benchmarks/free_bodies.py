@@ -19,7 +19,6 @@ import json
 import logging
 import sys
 import tempfile
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -33,7 +32,8 @@ from numpy.typing import NDArray
 from peer import Hpp, NoPeer
 from problem_files import BASES, ProblemFile
 from projection import prepare
-from turns import ROUNDING
+from projection_figures import aligned
+from turns import ROUNDING, Run, Solver, by_hpp, by_us
 
 from constraints import ConstraintError, Implicit, Options, Part, Position, Problem, Projector, Robot
 from constraints.robot.frame_table import FrameKind
@@ -199,55 +199,35 @@ def with_rows(scene: Scene, problem: Problem) -> Problem:
 # Runs.
 
 
-@dataclass
-class Run:
-    """What one solver did with the starts of a row, and its times in microseconds, by goal."""
-
-    usable: list[bool]
-    us: list[float]
-
-    @property
-    def success(self) -> float:
-        return float(np.mean(self.usable))
-
-    @property
-    def us_per_usable(self) -> float | None:
-        return float(np.sum(self.us) / np.sum(self.usable)) if any(self.usable) else None
-
-
 class Wrong(Exception):
     """A claimed success that is none."""
 
 
-def run_ours(projector: Projector, starts: Vector, repeats: int, judge: Judge, exact: bool, run: Run) -> None:
-    """Project all starts."""
-    clock, project = time.perf_counter, projector.project
-    bounds = judge.lower, judge.upper
-    for q0 in starts:
-        times: list[float] = []
-        for _ in range(repeats):
-            began = clock()
-            result = project(q0)
-            times.append(1e6 * (clock() - began))
-        inside = bool(((bounds[0] <= result.q) & (result.q <= bounds[1])).all()) if exact else judge.in_bounds(result.q)
-        if result.success and (judge.residual(result.q) > THRESHOLD * (1.0 + ROUNDING) or (exact and not inside)):
-            raise Wrong(f"{projector.problem}: a claimed success does not hold: {result}, from {q0.tolist()}")
-        run.usable.append(result.success and inside)
-        run.us.append(float(np.median(times)))
+def done(solver: Solver, starts: Vector, repeats: int, judge: Judge) -> Run:
+    """What a solver does with all starts, judged."""
+    run = Run.empty(*starts.shape, repeats)
+    for turn in range(repeats):
+        solver(0, len(starts), turn, run)
+    run.judge(judge, THRESHOLD)
+    return run
 
 
-def run_hpp(hpp: Hpp, name: str, count: int, repeats: int, judge: Judge, run: Run) -> None:
-    """The same by hpp-constraints."""
-    answer = hpp.ask({"line_search": name, "first": 0, "last": count, "repeats": repeats})
-    for q, claimed, us in zip(np.array(answer["q"]), answer["success"], answer["us"], strict=True):
-        run.usable.append(claimed and judge.in_bounds(q) and judge.residual(q) <= THRESHOLD * (1.0 + ROUNDING))
-        run.us.append(float(np.median(us)))
+def look_at(run: Run, problem: Problem, starts: Vector, judge: Judge, exact: bool) -> None:
+    """Claims of the library hold, and held bounds do so exactly.
+
+    Raises:
+        Wrong: a claim that does not.
+    """
+    inside = ((judge.lower <= run.ends) & (run.ends <= judge.upper)).all(axis=1) | (not exact)
+    wrong = run.claimed & ((run.errors > THRESHOLD * (1.0 + ROUNDING)) | ~inside)
+    for q0, q in zip(starts[wrong], run.ends[wrong], strict=True):
+        raise Wrong(f"{problem}: a claimed success does not hold: {q.tolist()}, from {q0.tolist()}")
 
 
 def measure(scene: Scene, robot: Robot, side: float, options: argparse.Namespace, folder: Path) -> Row:
     """A row of the table."""
-    ours = {(rows, n): Run([], []) for rows in (False, True) for n in (BUDGET, PATIENT)}
-    theirs: dict[str, Run] = {}
+    ours: dict[tuple[bool, int], list[Run]] = {(rows, n): [] for rows in (False, True) for n in (BUDGET, PATIENT)}
+    theirs: dict[str, list[Run]] = {}
     why = None
     for number in range(options.goals):
         description, path = described(scene, robot, side, options.seed, number), folder / "goal.npz"
@@ -255,29 +235,33 @@ def measure(scene: Scene, robot: Robot, side: float, options: argparse.Namespace
         starts = judge.starts(options.starts, options.seed + 1000 + number)
         np.savez(path, problem=json.dumps(description), q0=starts, error_threshold=THRESHOLD, max_iterations=BUDGET)
         problem = prepare(path).problem
-        for (rows, n), run in ours.items():
+        for (rows, n), runs in ours.items():
             asked = with_rows(scene, problem) if rows else problem
             projector = Projector(asked, Options(threshold=THRESHOLD, max_iterations=n))
-            run_ours(projector, starts, options.repeats, judge, not rows, run)
+            runs.append(done(by_us(projector, starts), starts, options.repeats, judge))
+            look_at(runs[-1], asked, starts, judge, not rows)
         if options.hpp_python is None:
             continue
         try:
             file = ProblemFile(path, description["name"], description, starts, THRESHOLD, BUDGET)
             hpp = Hpp(options.hpp_python, file, starts)
             for name in hpp.line_searches:
-                run_hpp(hpp, name, len(starts), options.repeats, judge, theirs.setdefault(name, Run([], [])))
+                theirs.setdefault(name, []).append(done(by_hpp(hpp, name), starts, options.repeats, judge))
             hpp.close()
         except NoPeer as reason:
             theirs, why = {}, str(reason)
             break
-    best = max(theirs.items(), key=lambda entry: (entry[1].success, -(entry[1].us_per_usable or np.inf)), default=None)
-    found = {f"{'rows' if rows else 'held'}_{n}": figures(run) for (rows, n), run in ours.items()}
-    peer = None if best is None else figures(best[1]) | {"line_search": best[0]}
+    found = {f"{'rows' if rows else 'held'}_{n}": figures(runs) for (rows, n), runs in ours.items()}
+    peers = [figures(runs) | {"line_search": name} for name, runs in theirs.items()]
+    peer = max(peers, key=lambda row: (row["success"], -(row["us_per_usable"] or np.inf)), default=None)
     return {"scene": scene.name, "side": side, **found, "hpp": peer, "no_hpp": why}
 
 
-def figures(run: Run) -> Row:
-    return {"success": run.success, "us_per_usable": run.us_per_usable, "count": len(run.usable)}
+def figures(runs: list[Run]) -> Row:
+    """Of all goals together."""
+    usable, us = np.concatenate([run.usable for run in runs]), np.concatenate([run.us_by_start for run in runs])
+    each = float(us.sum() / usable.sum()) if usable.any() else None
+    return {"success": float(usable.mean()), "us_per_usable": each, "count": len(usable)}
 
 
 def below(row: Row) -> list[str]:
@@ -309,9 +293,7 @@ def cells(row: Row) -> list[str]:
 
 
 def table(rows: list[Row]) -> str:
-    lines = [list(HEADS), *map(cells, rows)]
-    widths = [max(len(line[i]) for line in lines) for i in range(len(HEADS))]
-    return "\n".join("  ".join([line[0].ljust(widths[0]), *map(str.rjust, line[1:], widths[1:])]) for line in lines)
+    return aligned([HEADS, *map(cells, rows)])
 
 
 def arguments() -> argparse.Namespace:

@@ -13,8 +13,8 @@ A success is a target that the solver claims, within the bounds of the arms, and
 unmoved objects hold by plain pinocchio to the threshold (objects that stand before and after keep their place to twice
 of it). Ours may start again from other guesses (`attempts` of the graph; the success of one guess is shown beside). The
 time of a target found is the sum of the times of all starts, failures included, divided by the successes; that of a
-start is the least of its repeats. Both solvers run on one core, and take turns in chunks of starts, several times each,
-with a calibration loop before and after, as in `projection.py`. The engine is the one that has solved: what was asked
+start is the least of its repeats. Both solvers run on one core, and take turns in chunks of starts, with a calibration
+loop before and after, as in `projection.py`. The engine is the one that has solved: what was asked
 for may leave problems to the readable one.
 """
 
@@ -26,6 +26,7 @@ import logging
 import os
 import sys
 import time
+from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -36,91 +37,66 @@ from graph_cases import CASES, ITERATIONS, THRESHOLD, Case, Judge
 from numpy.typing import NDArray
 from peer import Child, NoPeer
 from projection import OneLine
-from turns import CHUNK, calibration
+from projection_figures import aligned
+from turns import OURS, Run, Solver, in_turns
 
 from constraints import ConstraintError
-from constraints.manipulation import ConstraintGraph, Transition
+from constraints.manipulation import ConstraintGraph
 from constraints.solvers.projection.engines import ENGINES
 
-TURN = 5
-"""Repeats of a start before it is the turn of the other solver."""
+HPP = "HPP"
 DRIVER = Path(__file__).resolve().parent / "graph_driver.py"
 Array = NDArray[np.float64]
 Row = dict[str, Any]
 
 
 @dataclass
-class Run:
-    """What one solver did on a transition; times in microseconds, by start and repeat."""
+class Notes:
+    """What the library says of its targets besides."""
 
-    us: Array
-    claimed: NDArray[np.bool_]
-    usable: NDArray[np.bool_]
-    where: dict[str, int] = field(default_factory=lambda: dict[str, int]())
     engines: set[str] = field(default_factory=lambda: set[str]())
-
-    @staticmethod
-    def empty(count: int, repeats: int) -> Run:
-        return Run(np.zeros((count, repeats)), np.zeros(count, dtype=np.bool_), np.zeros(count, dtype=np.bool_))
-
-    @property
-    def us_by_start(self) -> Array:
-        return np.min(self.us, axis=1)
-
-    @property
-    def us_per_found(self) -> float | None:
-        return float(self.us_by_start.sum() / self.usable.sum()) if self.usable.any() else None
-
-    @property
-    def figures(self) -> Row:
-        return {
-            "success": float(self.usable.mean()),
-            "claimed": float(self.claimed.mean()),
-            "median_us": float(np.median(self.us_by_start)),
-            "us_per_found": self.us_per_found,
-            "targets_a_second": None if self.us_per_found is None else 1e6 / self.us_per_found,
-        }
+    failed_at: Counter[str] = field(default_factory=lambda: Counter[str]())
 
 
-def ours(
-    graph: ConstraintGraph, transition: str, starts: Array, guesses: Array, span: range, turn: range, run: Run,
-    judge: Judge,
-) -> None:  # fmt: skip
-    """Targets of some starts, once for each repeat of a turn."""
-    clock, t = time.perf_counter, graph.transition(transition)
-    graph.target(t, starts[span[0]], guesses[span[0]])
-    for i in span:
-        for k in turn:
+def by_us(graph: ConstraintGraph, name: str, starts: Array, guesses: Array, notes: Notes) -> Solver:
+    """The library; the first turn notes which engines solved, and where it failed."""
+    transition = graph.transition(name)
+
+    def find_some(first: int, last: int, turn: int, run: Run) -> None:
+        clock = time.perf_counter
+        graph.target(transition, starts[first], guesses[first])
+        for i in range(first, last):
             began = clock()
-            found = graph.target(t, starts[i], guesses[i])
-            run.us[i, k] = 1e6 * (clock() - began)
-        if turn[0] == 0:
-            run.claimed[i] = found.success
-            run.usable[i] = found.success and judge.holds(t, starts[i], found.q)
-            run.engines |= {repr(projection.engine) for projection in found.projections}
-            if not found.success:
-                part = str(found.failed_at)
-                run.where[part] = run.where.get(part, 0) + 1
+            found = graph.target(transition, starts[i], guesses[i])
+            run.us[i, turn] = 1e6 * (clock() - began)
+            run.ends[i], run.claimed[i] = found.q, found.success
+            if not turn:
+                notes.engines.update(repr(projection.engine) for projection in found.projections)
+                notes.failed_at.update([] if found.success else [str(found.failed_at)])
+
+    return find_some
 
 
-def theirs(
-    child: Child, t: Transition, starts: Array, guesses: Array, span: range, turn: range, run: Run, judge: Judge
-) -> None:
-    """The same in HPP."""
-    part = slice(span[0], span[-1] + 1)
-    answer = child.ask({
-        "transition": t.name, "starts": starts[part].tolist(), "guesses": guesses[part].tolist(), "repeats": len(turn),
-    })  # fmt: skip
-    run.us[part, turn[0] : turn[-1] + 1], run.claimed[part] = answer["us"], answer["success"]
-    for i, q in zip(span, answer["q"], strict=True):
-        run.usable[i] = run.claimed[i] and judge.holds(t, starts[i], np.array(q))
+def by_hpp(child: Child, name: str, starts: Array, guesses: Array) -> Solver:
+    """hpp-manipulation; raises NoPeer where it ends."""
+
+    def find_some(first: int, last: int, turn: int, run: Run) -> None:
+        pairs = {"starts": starts[first:last].tolist(), "guesses": guesses[first:last].tolist()}
+        answer = child.ask({"transition": name, **pairs, "repeats": 1})
+        run.us[first:last, turn], run.claimed[first:last] = np.array(answer["us"])[:, 0], answer["success"]
+        run.ends[first:last] = answer["q"]
+
+    return find_some
 
 
-def rounds(count: int, repeats: int) -> list[tuple[range, range]]:
-    """Starts and repeats of each turn: all starts in chunks, several times."""
-    chunks = [range(first, min(first + CHUNK, count)) for first in range(0, count, CHUNK)]
-    rounds = [range(first, min(first + TURN, repeats)) for first in range(0, repeats, TURN)]
-    return [(span, turn) for turn in rounds for span in chunks]
+def figures(run: Run) -> Row:
+    """The times of a run, the least of each start, and its successes."""
+    us, usable = run.us.min(axis=1), int(run.usable.sum())
+    each = float(us.sum() / usable) if usable else None
+    return {
+        "success": run.success, "claimed": float(run.claimed.mean()), "median_us": float(np.median(us)),
+        "us_per_found": each, "targets_a_second": None if each is None else 1e6 / each,
+    }  # fmt: skip
 
 
 def measure(case: Case, options: argparse.Namespace) -> tuple[list[Row], list[str]]:
@@ -134,30 +110,23 @@ def measure(case: Case, options: argparse.Namespace) -> tuple[list[Row], list[st
         if not len(starts):
             remarks.append(f"'{t}': no start in '{t.source}' was found")
             continue
-        runs = [Run.empty(len(starts), options.repeats) for _ in range(3)]
-        mine, single, other = runs
-        speeds: list[tuple[Run, range, range, float]] = []
-        for span, turn in rounds(len(starts), options.repeats):
-            before = calibration()
-            ours(case.graph, t.name, starts, guesses, span, turn, mine, judge)
-            speeds.append((mine, span, turn, 0.5 * (before + calibration())))
-            if turn[0] == 0:
-                ours(case.single, t.name, starts, guesses, span, range(1), single, judge)
-            if child is not None:
-                before = calibration()
-                theirs(child, t, starts, guesses, span, turn, other, judge)
-                speeds.append((other, span, turn, 0.5 * (before + calibration())))
-        usual = float(np.median([seconds for *_, seconds in speeds]))
-        for run, span, turn, seconds in speeds:
-            run.us[span[0] : span[-1] + 1, turn[0] : turn[-1] + 1] *= usual / seconds
-        a, b = mine.us_per_found, other.us_per_found if child is not None else None
+        notes = Notes()
+        solvers = {OURS: by_us(case.graph, t.name, starts, guesses, notes)}
+        if child is not None:
+            solvers[HPP] = by_hpp(child, t.name, starts, guesses)
+        runs = in_turns(solvers, starts.shape, options.repeats, remarks)
+        single = Run.empty(*starts.shape, repeats=1)
+        by_us(case.single, t.name, starts, guesses, Notes())(0, len(starts), 0, single)
+        for run in (single, *runs.values()):
+            ends = zip(run.claimed, starts, run.ends, strict=True)
+            run.usable = np.array([claimed and judge.holds(t, start, q) for claimed, start, q in ends])
+        mine, other = figures(runs[OURS]), figures(runs[HPP]) if HPP in runs else None
+        a, b = mine["us_per_found"], other and other["us_per_found"]
         rows.append({
-            "case": case.name, "transition": t.name, "starts": len(starts), "engine": " ".join(sorted(mine.engines)),
-            **mine.figures,
-            "success_of_one_guess": float(single.usable.mean()), "failed_at": mine.where,
-            "hpp": None if child is None else other.figures,
+            "case": case.name, "transition": t.name, "starts": len(starts), "engine": " ".join(sorted(notes.engines)),
+            **mine, "success_of_one_guess": single.success, "failed_at": dict(notes.failed_at), "hpp": other,
             "ratio_per_found": None if a is None or b is None else a / b,
-            "ratio_of_medians": None if child is None else mine.figures["median_us"] / other.figures["median_us"],
+            "ratio_of_medians": None if other is None else mine["median_us"] / other["median_us"],
         })  # fmt: skip
     if child is not None:
         child.close()
@@ -187,19 +156,16 @@ def table(rows: list[Row]) -> str:
     number = lambda x, form=".0f": "-" if x is None else format(x, form)  # noqa: E731
     share = lambda x: f"{100 * x:.0f} %"  # noqa: E731
     columns = "case|transition|engine|found|one guess|us|us a target|HPP found|us|us a target|ratio"
-    lines: list[tuple[str, ...]] = [tuple(columns.split("|"))]
+    lines = [columns.split("|")]
     for r in rows:
         h = r["hpp"]
-        lines.append((
+        lines.append([
             r["case"], r["transition"], r["engine"], share(r["success"]), share(r["success_of_one_guess"]),
             number(r["median_us"]), number(r["us_per_found"]), "-" if h is None else share(h["success"]),
             "-" if h is None else number(h["median_us"]), "-" if h is None else number(h["us_per_found"]),
             number(r["ratio_per_found"], ".2f"),
-        ))  # fmt: skip
-    widths = [max(len(line[i]) for line in lines) for i in range(len(lines[0]))]
-    return "\n".join(
-        "  ".join([*map(str.ljust, line[:3], widths[:3]), *map(str.rjust, line[3:], widths[3:])]) for line in lines
-    )
+        ])  # fmt: skip
+    return aligned(lines, left=3)
 
 
 def check(rows: list[Row]) -> None:
@@ -220,9 +186,7 @@ def arguments() -> argparse.Namespace:
     parser = OneLine(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     engines = ", ".join(sorted(ENGINES))
     parser.add_argument("--case", action="append", metavar="NAME", help=f"one of the scenes ({', '.join(CASES)})")
-    parser.add_argument(
-        "--engine", metavar="NAME", help=f"one of: {', '.join(sorted(ENGINES))}; the usual one if absent"
-    )
+    parser.add_argument("--engine", metavar="NAME", help=f"one of: {engines}; the usual one if absent")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there")
     parser.add_argument("--hpp-python", metavar="PATH", help="interpreter that has hpp-python")
     parser.add_argument("--starts", type=int, metavar="N", help="draw N fresh starts a state")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -72,8 +72,17 @@ def _number(value: float | None, form: str) -> str:
 def table(rows: list[Row]) -> str:
     """The figures as text, a line a problem."""
     cells = [[head for head, _ in COLUMNS], *([cell(row) for _, cell in COLUMNS] for row in rows)]
-    widths = [max(len(line[i]) for line in cells) for i in range(len(COLUMNS))]
-    return "\n".join("  ".join([line[0].ljust(widths[0]), *map(str.rjust, line[1:], widths[1:])]) for line in cells)
+    return aligned(cells)
+
+
+def aligned(lines: Sequence[Sequence[str]], left: int = 1) -> str:
+    """A table as text: so many columns to the left, the others to the right."""
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    sides = "<" * left + ">" * (len(widths) - left)
+    return "\n".join(
+        "  ".join(f"{cell:{side}{width}}" for cell, side, width in zip(line, sides, widths, strict=True))
+        for line in lines
+    )
 
 
 def summary(rows: list[Row]) -> str:
