@@ -111,10 +111,7 @@ def scenes() -> Iterator[Scene]:
     yield Scene("Solo, foot", solo, "solo/root_joint", ("solo/FL_KFE",), 0.3)
     tiago = [["tiago", "planar", f"{ROBOTS}/tiago_description/robots/tiago.urdf", HERE]]
     yield Scene("Tiago on the plane, hand", tiago, "tiago/root_joint", ("tiago/arm_7_joint",))
-    ur5 = [
-        ["ur5", "anchor", f"{ROBOTS}/ur_description/urdf/ur5_gripper.urdf", HERE],
-        ["box", "freeflyer", BOX, HERE],
-    ]
+    ur5 = [["ur5", "anchor", f"{ROBOTS}/ur_description/urdf/ur5_gripper.urdf", HERE], ["box", "freeflyer", BOX, HERE]]
     for kind, word in (("relative_transformation", "implicit"), ("explicit_relative_pose", "explicit")):
         yield Scene(f"UR5 with an object, {word}", ur5, "box/root_joint", ("ur5/wrist_3_joint",), 0.0, kind)
 
@@ -205,7 +202,7 @@ class Wrong(Exception):
 
 def done(solver: Solver, starts: Vector, repeats: int, judge: Judge) -> Run:
     """What a solver does with all starts, judged."""
-    run = Run.empty(*starts.shape, repeats)
+    run = Run.empty(*starts.shape, repeats=repeats)
     for turn in range(repeats):
         solver(0, len(starts), turn, run)
     run.judge(judge, THRESHOLD)
@@ -252,7 +249,7 @@ def measure(scene: Scene, robot: Robot, side: float, options: argparse.Namespace
             theirs, why = {}, str(reason)
             break
     found = {f"{'rows' if rows else 'held'}_{n}": figures(runs) for (rows, n), runs in ours.items()}
-    peers = [figures(runs) | {"line_search": name} for name, runs in theirs.items()]
+    peers: list[Row] = [figures(runs) | {"line_search": name} for name, runs in theirs.items()]
     peer = max(peers, key=lambda row: (row["success"], -(row["us_per_usable"] or np.inf)), default=None)
     return {"scene": scene.name, "side": side, **found, "hpp": peer, "no_hpp": why}
 

@@ -156,7 +156,7 @@ def table(rows: list[Row]) -> str:
     number = lambda x, form=".0f": "-" if x is None else format(x, form)  # noqa: E731
     share = lambda x: f"{100 * x:.0f} %"  # noqa: E731
     columns = "case|transition|engine|found|one guess|us|us a target|HPP found|us|us a target|ratio"
-    lines = [columns.split("|")]
+    lines: list[list[str]] = [[*columns.split("|")]]
     for r in rows:
         h = r["hpp"]
         lines.append([

@@ -106,10 +106,7 @@ def plain_functions(model: Any, a: str, b: str, qs: list[Vector], vs: list[Vecto
             "jacobian": lambda i: with_jacobian(i, local)[1][3:],
             "drift": lambda i: body_drift(i)[3:],
         },
-        "Transformation": {
-            "value": lambda i: numbers(placed(i)),
-            "jacobian": lambda i: six(*with_jacobian(i, local)),
-        },
+        "Transformation": {"value": lambda i: numbers(placed(i)), "jacobian": lambda i: six(*with_jacobian(i, local))},
         "Pose": {
             "value": lambda i: pin.SE3ToXYZQUAT(placed(i)),
             "jacobian": lambda i: with_jacobian(i, local)[1],

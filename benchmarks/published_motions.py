@@ -21,12 +21,7 @@ from typing import Any
 import bench_setup  # noqa: F401
 import numpy as np
 from published_mechanisms import bricard, four_bar_windows, squeezer
-from published_references import (
-    SQUEEZER_AT_30_MS,
-    Squeezer,
-    bricard_motion,
-    windows_motion,
-)
+from published_references import SQUEEZER_AT_30_MS, Squeezer, bricard_motion, windows_motion
 
 from constraints.dynamics import Event, MotionRecord, SimulationOptions, simulate
 

@@ -12,20 +12,7 @@ from robots import arm
 
 from constraints import Function, Implicit, Options, Position, Problem, Projector, Rotation, Status
 from constraints.errors import UndefinedError
-from constraints.functions import (
-    Identity,
-    atan2,
-    cos,
-    cross,
-    exp,
-    inverse,
-    log,
-    norm,
-    rotated,
-    sin,
-    smooth_abs,
-    sqrt,
-)
+from constraints.functions import Identity, atan2, cos, cross, exp, inverse, log, norm, rotated, sin, smooth_abs, sqrt
 from constraints.functions.expressions.operators import OPERATORS
 from liegroups import Rn
 

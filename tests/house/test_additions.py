@@ -254,10 +254,7 @@ LINES: dict[str, dict[str, list[tuple[str, str]]]] = {  # row -> file -> (before
         "docs/command_line.md": [("| `warm-up` |", "| `rows FILE` | count the rows of a problem |\n")],
     },
     "a group": {
-        "liegroups/groups.py": [
-            ("from .layout", "from .formulas.heisenberg import HEISENBERG\n"),
-            ("", HEISENBERG),
-        ],
+        "liegroups/groups.py": [("from .layout", "from .formulas.heisenberg import HEISENBERG\n"), ("", HEISENBERG)],
         "liegroups/__init__.py": [("", "from .groups import Heisenberg as Heisenberg\n")],
         "docs/conventions.md": [("| a product `A * B` |", "| Heisenberg | `(x, y, z)`, tangent likewise |\n")],
         "docs/problem_files.md": [('`{"type": "ProductSpace", "factors"', '`"Heisenberg"`; ')],

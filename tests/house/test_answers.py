@@ -148,12 +148,7 @@ def delete_field() -> None:
         (11, lambda: 0.3 > TOOL, OperatorError, r"Implicit.below\(f, upper\)"),
         (11, lambda: np.full(3, 0.3) <= TOOL, OperatorError, r"Implicit.above\(f, lower\)"),
         (18, Unwritten, NotWrittenError, r"Unwritten does not define evaluate; define evaluate\(self, point, value"),
-        (
-            20,
-            lambda: np.ones((1, 7)) @ POSE,
-            SpaceMismatchError,
-            r"in A @ f: expected the space R\^n.*Position",
-        ),
+        (20, lambda: np.ones((1, 7)) @ POSE, SpaceMismatchError, r"in A @ f: expected the space R\^n.*Position"),
         (21, lambda: Implicit(POSE, GOAL), WrongObjectError, r"rhs=, or Implicit.equal"),  # pyright: ignore
         (25, lambda: Implicit.equal(POSE, None), WrongObjectError, r"right-hand side of Pose\(tool\): .*got None"),  # pyright: ignore
         (31, set_field(HAND, "rhs"), FrozenValueError, r"'rhs' .*an Implicit is immutable; use rhs = problem.rhs.repl"),

@@ -60,15 +60,7 @@ def test_the_fuzz_is_seeded():
 def test_every_public_callable_is_tried():
     """Property 9: what is public and takes arguments from users is among the entry points, or is listed here."""
     given_by_the_library = {
-        *(
-            "ConstraintError",
-            "Function",
-            "RowOwner",
-            "Engine",
-            "Comparison",
-            "Base",
-            "Status",
-        ),
+        *("ConstraintError", "Function", "RowOwner", "Engine", "Comparison", "Base", "Status"),
         *(
             "Point",
             "MovingPoint",

@@ -28,9 +28,7 @@ ROOT = Path(__file__).parents[2]
 SOURCES = [path for package in ("constraints", "liegroups") for path in sorted((ROOT / package).rglob("*.py"))]
 KERNELS = ("solvers/kernels", "solvers/tape")
 
-DOORS = {
-    *("plan", "inverse_dynamics", "reach_batch", "ConstraintGraph.__init__", "ContactForwardDynamics.__init__"),
-}
+DOORS = {*("plan", "inverse_dynamics", "reach_batch", "ConstraintGraph.__init__", "ContactForwardDynamics.__init__")}
 """Functions that users call by keyword, with more than eight arguments: each names a thing of its own, and what is no
 such thing is in a record already (`Options`). `inverse_dynamics`: the terms of one equation. `reach_batch`: as `reach`,
 by row. `plan`: a task, and how it is searched. `ConstraintGraph`: its parts. `ContactForwardDynamics`: in the

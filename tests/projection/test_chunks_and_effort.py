@@ -372,8 +372,7 @@ def test_a_diagnosis_has_one_set_of_defaults() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "named"),
-    [("work()\n", True), ("", False), ('if __name__ == "__main__":\n    work()\n', False)],
+    ("text", "named"), [("work()\n", True), ("", False), ('if __name__ == "__main__":\n    work()\n', False)]
 )
 def test_only_a_script_without_a_guard_is_suspected(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, named: bool

@@ -368,12 +368,7 @@ class _ProblemPacker:
         place = (value, result.jacobian, result.stride, group, flat, self._side(owner), nv, columns, log, where)
         return [*place, limits, first, counting.stop - first, turns, 0]
 
-    def _schedule(
-        self,
-        generations: Sequence[_Generation],
-        levels: Sequence[_Level],
-        others: Sequence[_Level],
-    ) -> None:
+    def _schedule(self, generations: Sequence[_Generation], levels: Sequence[_Level], others: Sequence[_Level]) -> None:
         """When joints are placed: those that a generation needs before it, unless they stand there already."""
         packer, tree = self._packer, self._packer.joints
         placed, records = set[int](), list[tuple[int, int, int]]()

@@ -92,10 +92,7 @@ class Projector:
         self._watches = True  # one look for both, where calls are of microseconds
 
     def project(
-        self,
-        q: ArrayLike,
-        rhs: RightHandSide | ArrayLike | None = None,
-        near: ArrayLike | None = None,
+        self, q: ArrayLike, rhs: RightHandSide | ArrayLike | None = None, near: ArrayLike | None = None
     ) -> Projection:
         """Project a configuration onto the constraints.
 
@@ -365,10 +362,7 @@ def kept_projector(problem: Problem, options: Options) -> Projector:
 
 
 def project(
-    where: Robot | Space,
-    constraints: Sequence[RowOwner],
-    q: ArrayLike,
-    options: Options | None = None,
+    where: Robot | Space, constraints: Sequence[RowOwner], q: ArrayLike, options: Options | None = None
 ) -> Projection:
     """Project one configuration onto constraints.
 
