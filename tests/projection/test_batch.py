@@ -117,31 +117,20 @@ def processes() -> Iterator[ProcessPoolExecutor]:
 # A row is the single call
 
 
-@pytest.mark.parametrize("chunk", [None, 1, 7, 60, 1000])
-def test_a_row_is_the_single_call_here(chunk: int | None) -> None:
-    """Property 18: without executor, whatever the chunks; failed rows are statuses."""
-    batch = projector().project_batch(starts(), sides(), chunk=chunk)
-    assert answers(batch) == singles()
+@pytest.mark.parametrize(
+    ("where", "chunk"),
+    [*(("here", chunk) for chunk in (None, 1, 7, 60, 1000)), *(("threads", chunk) for chunk in (None, 1, 13)),
+     ("processes", None), ("processes", 13), ("backwards", 7)],
+)  # fmt: skip
+def test_a_row_is_the_single_call(processes: ProcessPoolExecutor, where: str, chunk: int | None) -> None:
+    """Property 18: whoever works, whatever the chunks and the order in which they return; failed rows are statuses."""
+    with ThreadPoolExecutor(3) as threads:
+        pool = {"here": None, "threads": threads, "processes": processes, "backwards": None}[where]
+        for given in (sides(), np.stack([side.vector for side in sides()])):
+            pool = Backwards() if where == "backwards" else pool
+            batch = projector().project_batch(starts(), given, pool, chunk)
+            assert answers(batch) == singles()
     assert 10 < batch.success.sum() < 50
-
-
-@pytest.mark.parametrize("chunk", [None, 1, 13])
-def test_a_row_is_the_single_call_in_threads(chunk: int | None) -> None:
-    """Property 18: threads share the problem as it is."""
-    with ThreadPoolExecutor(3) as pool:
-        assert answers(projector().project_batch(starts(), sides(), pool, chunk)) == singles()
-        assert answers(projector().project_batch(starts(), np.stack([s.vector for s in sides()]), pool)) == singles()
-
-
-@pytest.mark.parametrize("chunk", [None, 13])
-def test_a_row_is_the_single_call_in_processes(processes: ProcessPoolExecutor, chunk: int | None) -> None:
-    """Property 18: spawned processes."""
-    assert answers(projector().project_batch(starts(), sides(), processes, chunk)) == singles()
-
-
-def test_the_order_in_which_chunks_return_does_not_matter() -> None:
-    """Property 18: rows are at their place."""
-    assert answers(projector().project_batch(starts(), sides(), Backwards(), 7)) == singles()
 
 
 def run_script(folder: Path, text: str, *arguments: str, timeout: float = 120.0) -> str:
@@ -285,11 +274,6 @@ def test_the_value() -> None:
     assert batch[3].seconds > 0.0
     again: ProjectionBatch = pickle.loads(pickle.dumps(batch))
     assert answers(again) == singles()
-    for wrong in (60, -61):
-        with pytest.raises(errors.SizeError, match="row of a batch"):
-            batch[wrong]
-    with pytest.raises(errors.WrongObjectError, match="row of a batch"):
-        batch["x"]  # pyright: ignore[reportArgumentType, reportCallIssue]
 
 
 def test_an_empty_batch(processes: ProcessPoolExecutor) -> None:

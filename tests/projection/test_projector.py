@@ -19,6 +19,7 @@ from robots import arm, humanoid, needs_robot_data, panda, pr2, talos, two_arms,
 
 from constraints import (
     Affine,
+    Base,
     Bounds,
     CenterOfMass,
     Comparison,
@@ -195,26 +196,18 @@ def sample_cases() -> list[tuple[str, Problem]]:
 
 @pytest.mark.parametrize(("name", "problem"), sample_cases(), ids=[name for name, _ in sample_cases()])
 def test_projection_is_idempotent(name, problem):
-    """Property 12: P(P(q)) is P(q) bit for bit with 0 iterations."""
+    """Property 12: P(P(q)) is P(q) bit for bit with 0 iterations; 19: the residual is that of q, after restarts too."""
     rng, projector, successes = np.random.default_rng(71), Projector(problem), 0
     for _ in range(30):
         start = problem.robot.random(rng) if problem.robot else problem.space.random(rng)
         result = projector.project(start)
         assert result.success == projector.is_satisfied(result.q)
+        assert result.residual == pytest.approx(problem.residual(result.q), abs=1e-12)
         if result.success:
             successes += 1
             assert result.residual <= 1e-4
             check_idempotent(projector, result)
     assert successes >= 20, f"too few successes on '{name}' to say anything: {successes} of 30"
-
-
-@pytest.mark.parametrize(("name", "problem"), sample_cases(), ids=[name for name, _ in sample_cases()])
-def test_reported_residual_is_that_of_the_result(name, problem):
-    """Property 19: `projection.residual` is the residual of `projection.q`, after restarts too."""
-    rng, projector = np.random.default_rng(71), Projector(problem)
-    for _ in range(30):
-        result = projector.project(problem.robot.random(rng) if problem.robot else problem.space.random(rng))
-        assert result.residual == pytest.approx(problem.residual(result.q), abs=1e-12)
 
 
 def test_satisfied_starts_come_back_unchanged():
@@ -227,8 +220,10 @@ def test_satisfied_starts_come_back_unchanged():
         assert result.success
         assert (result.iterations > 0) == moves
         assert (result.q.tobytes() == start.tobytes()) == (not moves)
-        assert result.q is not start
         assert result.residual <= (HALF * 1e-4 if moves else 1e-4)
+        kept = result.q.tobytes()
+        start[:] = 9.0  # the result owns its memory, and the caller's array stays writable
+        assert result.q.tobytes() == kept
 
 
 # Thresholds
@@ -237,36 +232,30 @@ def test_satisfied_starts_come_back_unchanged():
 def free_body() -> Case:
     """The pose of a free body."""
     target = SE3.random(np.random.default_rng(72))
-    robot = Robot.from_urdf("<robot name='b'><link name='body'/></robot>", base=_free_flyer())
+    robot = Robot.from_urdf("<robot name='b'><link name='body'/></robot>", base=Base.FREE_FLYER)
     problem = Problem(robot, [Implicit.equal(Pose(robot, "body"), target)])
     starts = np.stack([SE3.random(np.random.default_rng([72, i])) for i in range(200)])
     there = pin.XYZQUATToSE3(target)
     return Case(problem, starts, lambda q: float(np.linalg.norm(pin.log6(there.actInv(pin.XYZQUATToSE3(q))).vector)))
 
 
-def _free_flyer() -> Any:
-    from constraints import Base
-
-    return Base.FREE_FLYER
+def on_two_feet(whole_mass: bool) -> Case:
+    """Talos on two feet with its centre of mass, starts near, 100 of them."""
+    return stored("talos_stance_near", talos(), whole_mass)[0]
 
 
 @pytest.mark.parametrize("threshold", [1e-6, 1e-8, 1e-10])
-def test_tight_thresholds_on_a_free_body(threshold):
-    """Property 13: 1e-6, 1e-8 and 1e-10 are reached from at least 99 % of 200 starts on the free body pose."""
-    case = free_body()
-    check_threshold(case, threshold)
-
-
-@needs_robot_data
-@pytest.mark.parametrize("threshold", [1e-6, 1e-8, 1e-10])
-@pytest.mark.parametrize("whole_mass", [False, True], ids=["some bodies", "all bodies"])
-def test_tight_thresholds_on_talos(threshold, whole_mass):
-    """Property 13: the same on Talos on two feet with its centre of mass, starts near, 100 of them."""
-    case, _ = stored("talos_stance_near", talos(), whole_mass)
-    check_threshold(case, threshold)
-
-
-def check_threshold(case: Case, threshold: float) -> None:
+@pytest.mark.parametrize(
+    "make",
+    [
+        pytest.param(free_body, id="free body"),
+        pytest.param(partial(on_two_feet, False), id="some bodies", marks=needs_robot_data),
+        pytest.param(partial(on_two_feet, True), id="all bodies", marks=needs_robot_data),
+    ],
+)
+def test_tight_thresholds(make, threshold):
+    """Property 13: 1e-6, 1e-8 and 1e-10 are reached from at least 99 % of the starts."""
+    case = make()
     projector = Projector(case.problem, Options(threshold=threshold))
     results = [projector.project(start) for start in case.starts]
     assert np.mean([result.success for result in results]) >= 0.99
@@ -378,29 +367,21 @@ def test_contradicting_constraints_end_in_the_middle():
 
 
 @pytest.mark.parametrize("comparison", [Comparison.SUPERIOR, Comparison.INFERIOR])
-@pytest.mark.parametrize("frame", ["tool", "elbow"])
-def test_margins_end_on_the_right_side(comparison, frame):
-    """Property 5: with a margin of the threshold the value is on the right side of zero in 100 % of 200 starts."""
-    check_sides(arm(), frame, np.array([0.0, 0.0, 0.55]), comparison)
-
-
-@needs_robot_data
-@pytest.mark.parametrize("comparison", [Comparison.SUPERIOR, Comparison.INFERIOR])
-def test_margins_end_on_the_right_side_on_ur5(comparison):
-    """Property 5: the height of UR5's wrist, Superior and Inferior, 200 starts."""
-    check_sides(ur5(), "wrist_3_joint", np.array([0.0, 0.0, 0.2]), comparison)
-
-
-def check_sides(robot: Robot, frame: str, origin: np.ndarray, comparison: Comparison) -> None:
-    rng, model, moved = np.random.default_rng(76), robot.model, 0
-    f = Position(robot, frame, np.r_[origin, 0.0, 0.0, 0.0, 1.0])
+@pytest.mark.parametrize(
+    ("make", "frame", "z"),
+    [(arm, "tool", 0.55), (arm, "elbow", 0.55), pytest.param(ur5, "wrist_3_joint", 0.2, marks=needs_robot_data)],
+)
+def test_margins_end_on_the_right_side(make, frame, z, comparison):
+    """Property 5: with a margin of the threshold the height is on the right side of zero in 100 % of 200 starts."""
+    robot, rng, moved = make(), np.random.default_rng(76), 0
+    model, f = robot.model, Position(robot, frame, np.array([0.0, 0.0, z, 0.0, 0.0, 0.0, 1.0]))
     projector = Projector(Problem(robot, [Implicit(f, comparison, mask=[0, 0, 1], margin=1e-4)]))
     data, where = model.createData(), robot.frame(frame)
     for _ in range(200):
         result = projector.project(robot.random(rng))
         assert result.success
         pin.forwardKinematics(model, data, result.q)
-        height = (data.oMi[where.joint] * where.placement).translation[2] - origin[2]
+        height = (data.oMi[where.joint] * where.placement).translation[2] - z
         assert height > 0.0 if comparison is Comparison.SUPERIOR else height < 0.0
         moved += result.iterations > 0
     assert moved > 20
@@ -443,6 +424,7 @@ def test_inputs_are_never_changed():
     start, rhs = robot.random(rng), np.array([0.4, 0.1, 0.6])
     before = start.tobytes(), rhs.tobytes()
     result = projector.project(start, rhs)
+    assert result.trace is not None
     assert before == (start.tobytes(), rhs.tobytes())
     assert start.flags.writeable
     assert rhs.flags.writeable
@@ -454,30 +436,12 @@ def test_inputs_are_never_changed():
         projector.project(robot.random(rng))
     start[:] = 9.0
     assert result.q.tobytes() == kept
+    assert result.trace[0].q.tobytes() == before[0]
+    assert not any(step.q.flags.writeable for step in result.trace)
     frozen = start.copy() * 0.0
     frozen.flags.writeable = False
     assert projector.project(frozen, rhs).q is not frozen
     assert projector.project(frozen.tolist(), rhs).q.tobytes() == projector.project(frozen, rhs).q.tobytes()
-
-
-def test_traces_own_their_memory():
-    """Property 21: a trace stays as it is when the caller writes to the start, and cannot be written to."""
-    projector = Projector(Problem(Rn(2), [Implicit.zero(Identity(Rn(2)))]), Options(trace=True))
-    start = np.array([3.0, 4.0])
-    result = projector.project(start)
-    start[:] = 9.0
-    assert result.trace is not None
-    assert result.trace[0].q.tolist() == [3.0, 4.0]
-    assert not any(step.q.flags.writeable for step in result.trace)
-
-
-def test_a_satisfied_start_is_not_the_result_itself():
-    """Property 21: also where nothing moves the result owns its memory: the caller's array stays writable."""
-    projector = Projector(Problem(Rn(2), [Implicit.zero(Identity(Rn(2)))]))
-    start = np.zeros(2)
-    result = projector.project(start)
-    start[:] = 5.0
-    assert not result.q.any()
 
 
 def test_projections_pickle_and_copy():
@@ -533,12 +497,6 @@ def test_diagnostics_of_a_result():
         result.or_raise()
     assert caught.value.result is result
     assert isinstance(caught.value, ConstraintError)
-
-
-def test_or_raise_gives_the_projection_back():
-    """Property 19: a success passes through."""
-    result = project(Rn(2), [Implicit.zero(Identity(Rn(2)))], [1.0, 2.0])
-    assert result.or_raise() is result
 
 
 def test_singular_values_forget_the_past():
@@ -709,5 +667,6 @@ def test_front_door_and_projector_are_one():
     c = [Implicit.equal(Pose(robot, "tool"), goal)]
     a, b = project(robot, c, robot.neutral), Projector(Problem(robot, c)).project(robot.neutral)
     assert a.q.tobytes() == b.q.tobytes()
+    assert a.or_raise() is a
     with_options = project(robot, c, robot.neutral.tolist(), Options(threshold=1e-9))
     assert with_options.residual <= 1e-9

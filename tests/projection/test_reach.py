@@ -486,20 +486,20 @@ def test_arguments_that_are_wrong_are_named(arguments: Any, error: type[Exceptio
         reach(arm(), "tool", POINT, **arguments)
 
 
-def test_robots_and_frames_that_are_wrong_are_named() -> None:
-    robot: Any = arm()
-    with pytest.raises(UnknownFrameError, match="nearest names are tool"):
-        reach(robot, "tol", POINT)
-    with pytest.raises(EmptyProblemError, match="no joint is between it and the world"):
-        reach(robot, "universe", POINT)
-    with pytest.raises(WrongObjectError, match=r"Robot\(model\)"):
-        reach(robot.model, "tool", POINT)
-    with pytest.raises(WrongObjectError, match=r"mechanism.problem\("):
-        reach(mechanisms.four_bar(), "tool", POINT)
-    with pytest.raises(CallError, match="'target'"):
-        reach(robot, "tool")
-    with pytest.raises(WrongObjectError, match="reference='tool'"):
-        reach(robot, POINT, "tool")  # in the wrong order
+@pytest.mark.parametrize(
+    ("given", "error", "said"),
+    [
+        ((arm(), "tol", POINT), UnknownFrameError, "nearest names are tool"),
+        ((arm(), "universe", POINT), EmptyProblemError, "no joint is between it and the world"),
+        ((arm().model, "tool", POINT), WrongObjectError, r"Robot\(model\)"),
+        ((mechanisms.four_bar(), "tool", POINT), WrongObjectError, r"mechanism.problem\("),
+        ((arm(), "tool"), CallError, "'target'"),
+        ((arm(), POINT, "tool"), WrongObjectError, "reference='tool'"),  # in the wrong order
+    ],
+)
+def test_robots_and_frames_that_are_wrong_are_named(given: Any, error: type[Exception], said: str) -> None:
+    with pytest.raises(error, match=said):
+        reach(*given)
 
 
 @pytest.mark.parametrize(
