@@ -25,7 +25,7 @@ from constraints.errors import NotFiniteError, OptionError, SizeError, UnknownJo
 from constraints.models import sample_arm
 from constraints.rows.stacking import Rows
 from constraints.solvers.newton.bounds import SolverBounds
-from constraints.solvers.newton.hierarchy import Hierarchy, NullSpace
+from constraints.solvers.newton.hierarchy import Hierarchy
 from constraints.solvers.newton.linear_step import DampedCholesky
 from liegroups import Rn, Segments
 
@@ -104,21 +104,6 @@ def test_the_optional_level_is_pulled_as_far_as_it_goes(humanoid):
         for q0 in starts(robot, q, 20)
     ]
     assert sum(nearer) >= 18
-
-
-def test_lower_levels_keep_the_linear_residual_of_higher_ones():
-    """Property 17: a step of level 1 changes what level 0 linearly leaves by at most 1e-9."""
-    rng = np.random.default_rng(0)
-    for _ in range(50):
-        above, below = rng.standard_normal((4, 9)), rng.standard_normal((3, 9))
-        above[3] = above[0] + above[1]  # a redundant row
-        space = NullSpace(above)
-        assert space.rank == 3
-        step = space.back(space.rotate(below).T @ rng.standard_normal(3))
-        assert np.abs(above @ step).max() <= 1e-12 * np.abs(step).max()
-        z = rng.standard_normal(9)
-        z[: space.rank] = 0.0
-        np.testing.assert_allclose(below @ space.back(z), space.rotate(below) @ z, atol=1e-12)
 
 
 def test_a_lower_level_gives_way():
@@ -254,15 +239,6 @@ def test_an_unknown_frozen_joint_is_named(humanoid):
         Problem(robot, feet(robot, q), frozen=["arm_left_1_jont"])
 
 
-def test_frozen_outside_its_bounds_stays_and_is_told():
-    robot = ur5()
-    target = Implicit.equal(Position(robot, robot.joint_names[-1]), [0.4, 0.2, 0.4])
-    q0 = np.array([4.0, -1.0, 1.2, -0.4, 0.3, 0.1])
-    result = Projector(Problem(robot, [target], frozen=[robot.joint_names[0]])).project(q0)
-    assert result.q[0] == 4.0
-    assert not result.success
-
-
 def test_centre_of_mass_with_a_frozen_waist(humanoid):
     robot, q = humanoid
     over = CenterOfMass(robot)
@@ -286,24 +262,6 @@ def test_the_dimension_is_that_of_the_mandatory_levels(humanoid):
     v = np.random.default_rng(0).standard_normal(robot.nv)
     np.testing.assert_allclose(with_gaze.project_tangent(q, v), Problem(robot, stand).project_tangent(q, v), atol=1e-12)
     assert Problem(robot, [stand, [gaze]]).dimension(q) == robot.nv - 15
-
-
-@pytest.mark.parametrize("rows", [5, 6, 7, 11])
-def test_more_rows_than_dofs_leave_the_null_space_that_is_there(rows: int) -> None:
-    """Against the singular value decomposition: with held dofs, the rows above may outnumber the dofs."""
-    rng = np.random.default_rng(rows)
-    A = rng.standard_normal((rows, 4)) @ rng.standard_normal((4, 6))  # rank 4
-    space = NullSpace(np.ascontiguousarray(A))
-    assert space.rank == 4
-    z = rng.standard_normal(6)
-    z[: space.rank] = 0.0
-    J = rng.standard_normal((2, 6))
-    motion = space.back(z)
-    assert np.abs(A @ motion).max() < 1e-12
-    assert np.linalg.norm(motion) == pytest.approx(np.linalg.norm(z))
-    np.testing.assert_allclose(space.rotate(J) @ z, J @ motion, atol=1e-12)
-    basis = np.linalg.svd(A)[2][4:]
-    np.testing.assert_allclose(basis.T @ (basis @ motion), motion, atol=1e-12)
 
 
 def test_a_tool_pose_above_a_wish_for_the_elbow() -> None:

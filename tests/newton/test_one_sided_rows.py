@@ -27,19 +27,6 @@ def test_a_limit_that_a_step_would_cross_is_where_it_ends(engine: str, scale: fl
     assert max(step.q[0] for step in result.trace or ()) < 0.13  # damping leaves a little; 0.49 without the row
 
 
-@pytest.mark.parametrize("engine", ENGINES)
-def test_a_row_that_no_step_crosses_is_none(engine: str) -> None:
-    """The same line with a limit far away: the least step, as if the row were not there."""
-    line = lc.Implicit.equal(Affine([[1.0, 1.0]]), [1.0], name="line")
-    limit = lc.Implicit.between(Affine([[1.0, 0.0]]), [-np.inf], [0.6], name="limit")
-    with_limit, alone = (
-        lc.Projector(lc.Problem(Rn(2), rows), lc.Options(threshold=1e-8), engine=engine).project(np.zeros(2))
-        for rows in ([line, limit], [line])
-    )
-    np.testing.assert_array_equal(with_limit.q, alone.q)
-    assert with_limit.iterations == alone.iterations
-
-
 @draws(15, 60)
 @pytest.mark.skipif(len(ENGINES) < 2, reason="needs both engines")
 @pytest.mark.parametrize("with_bounds", [False, True])

@@ -123,8 +123,9 @@ def test_least_change_moves_what_is_free_first() -> None:
     np.testing.assert_allclose(step, [-0.8, 0.0, -0.2, 0.0], atol=1e-12)
 
 
-@pytest.mark.parametrize("shape", [(2, 5), (5, 5), (7, 5), (0, 5), (70, 65)])
+@pytest.mark.parametrize("shape", [(2, 5), (4, 9), (5, 5), (7, 5), (11, 6), (0, 5), (70, 65)])
 def test_null_spaces_rotate_rows_and_bring_motions_back(shape: tuple[int, int]) -> None:
+    """Property 17: a motion in the null space changes nothing above; redundant rows, and more rows than dofs."""
     m, n = shape
     A = np.random.default_rng(m).normal(size=(m, n))
     if m > 3:

@@ -441,17 +441,6 @@ def test_what_failed_is_within_bounds_that_whole_turns_can_keep(options: Options
         assert result.residual == pytest.approx(np.hypot(np.cos(x) + 3.0, np.sin(x) - 0.3), rel=1e-12)
 
 
-def test_a_turn_that_does_not_fit_ends_at_the_bound() -> None:
-    """Mend: 0.5 ended 3e-7 rad outside its bounds with MAX_ITERATIONS."""
-    robot = turning(4.9e-7)
-    problem = Problem(robot, [Implicit.equal(Position(robot, "tip"), [-1.0, 0.0, 0.0])])
-    for start in (3.0, -3.0, 3.1, 0.5):
-        result = Projector(problem, Options(threshold=1e-8)).project([start])
-        assert not result.success
-        assert result.violations == ()
-        assert result.residual == pytest.approx(4.9e-7, rel=1e-3)
-
-
 @pytest.mark.parametrize("engine", [None, "readable"])
 def test_what_was_turned_is_measured_again(engine: str | None) -> None:
     """Soundness, seed 32, case 395112: a hand 100 km away sees the rounding of 159 turns; the residual is that of q."""

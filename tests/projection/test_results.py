@@ -144,11 +144,6 @@ def test_whatever_has_a_success_is_a_result() -> None:
 # --- Mend 3 -----------------------------------------------------------------------------------------------------------
 
 
-def test_the_default_budget() -> None:
-    """Mend 3: restarts included; 400, by the figures in `docs/options.md`."""
-    assert lc.Options().max_iterations == 400
-
-
 def test_comparisons_keep_the_budget_they_were_recorded_with() -> None:
     """Mend 3: the problems recorded with hpp-constraints state 40 iterations; both solvers get what a file states."""
     files = sorted((Path(__file__).parent.parent.parent / "benchmarks" / "problems").glob("*.npz"))
