@@ -17,6 +17,26 @@ import constraints
 ROOT = Path(constraints.__file__).resolve().parent.parent
 
 
+def kernel(before: str = "") -> str:
+    """A script with an entrance, which prints what it gives, and how often it was found on disk."""
+    return f"""
+from __future__ import annotations
+import errno, os, sys
+import numpy as np
+from constraints.solvers.machine.jit import Vector, entrance
+
+{before}
+@entrance
+def total(x: Vector) -> float:
+    s = 0.0
+    for i in range(x.shape[0]):
+        s += x[i]
+    return s
+
+print(total(np.arange(5.0)), sum(total.stats.cache_hits.values()))
+"""
+
+
 class Said(NamedTuple):
     """What a process printed, and what it logged."""
 

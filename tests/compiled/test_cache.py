@@ -19,21 +19,6 @@ from constraints import Implicit, Pose, Problem, Projector
 from constraints.models import sample_arm
 from constraints.solvers.machine import cache, fusing
 
-KERNEL = """
-from __future__ import annotations
-import numpy as np
-from constraints.solvers.machine.jit import Vector, entrance
-
-@entrance
-def total(x: Vector) -> float:
-    s = 0.0
-    for i in range(x.shape[0]):
-        s += x[i]
-    return s
-
-print(total(np.arange(5.0)), sum(total.stats.cache_hits.values()))
-"""
-
 
 def _path_of(find: Callable[[str], Any]) -> Callable[[], Path | None]:
     def path() -> Path | None:
@@ -84,8 +69,8 @@ def test_code_is_made_for_the_processor_that_numba_is_told(monkeypatch: pytest.M
 def test_several_processes_compile_at_once(tmp_path: Path) -> None:
     """Each gets its answer; whoever comes later reads what they have kept."""
     kept = {cache.VARIABLE: str(tmp_path / "kept")}
-    assert [said.printed.split()[0] for said in forks.run(KERNEL, tmp_path, kept, 3)] == ["10.0"] * 3
-    (later,) = forks.run(KERNEL, tmp_path, kept)
+    assert [said.printed.split()[0] for said in forks.run(forks.kernel(), tmp_path, kept, 3)] == ["10.0"] * 3
+    (later,) = forks.run(forks.kernel(), tmp_path, kept)
     assert later.printed.split() == ["10.0", "1"]
     assert not list((tmp_path / "kept").rglob("*.tmp*"))
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from called_functions import ARM, Boom, Length, differs
+from called_functions import ARM, Boom, differs
 from each_choice import draws
 
 from constraints import Function, Implicit, Options, Position, Problem, Projector
@@ -196,21 +196,6 @@ def test_a_function_is_called_once_a_lane_that_runs() -> None:
     counted.clear()
     projector.project_batch(rows[:1])
     assert len({q.tobytes() for q in counted}) <= len(counted) <= len({q.tobytes() for q in counted}) + 1
-
-
-def test_a_start_that_holds_needs_no_derivative() -> None:
-    """R2: by both engines, alone and in a batch, it is given back bit for bit; one that does not hold is undefined."""
-    start, other = np.array([0.0, -0.0, 0.0]), np.array([0.3, -0.2, 0.1])
-    for engine in ("compiled", "readable"):
-        projector = Projector(Problem(Rn(3), [Implicit.zero(Length(3))]), Options.local(), engine=engine)
-        found, neighbour = projector.project(start), projector.project(other)
-        assert (found.status, found.iterations) == (Status.CONVERGED, 0)
-        batch = projector.project_batch(np.array([start, other, start]))
-        assert [q.tobytes() for q in batch.q] == [start.tobytes(), neighbour.q.tobytes(), start.tobytes()]
-        away = Projector(Problem(Rn(3), [Implicit.equal(Length(3), [0.5])]), Options.local(), engine=engine)
-        alone, (row,) = away.project(start), away.project_batch(start[None])
-        assert alone.status is row.status is Status.UNDEFINED
-        assert alone.residual == row.residual == 0.5
 
 
 def test_a_copy_of_the_argument_is_the_functions_own() -> None:

@@ -96,21 +96,6 @@ def reachable(robot: lc.Robot, problem: lc.Problem, rng: np.random.Generator) ->
     return problem.rhs_from(robot.random(rng))
 
 
-def test_a_row_of_a_batch_has_the_bits_of_the_single_call() -> None:
-    robot, problem = two_targets()
-    projector, rng = lc.Projector(problem, engine="compiled"), np.random.default_rng(0)
-    starts = np.array([robot.random(rng) for _ in range(20)])
-    sides = [reachable(robot, problem, rng) for _ in starts]
-    for given in (sides, sides[0]):
-        batch = projector.project_batch(starts, given)
-        for i, q in enumerate(starts):
-            alone = projector.project(q, given[i] if isinstance(given, list) else given)
-            assert batch[i].q.tobytes() == alone.q.tobytes()
-            assert (batch[i].status, batch[i].iterations) == (alone.status, alone.iterations)
-            assert batch[i].residual == alone.residual
-    assert projector.project_batch(starts[:0]).q.shape == (0, robot.nq)
-
-
 def test_right_hand_sides_are_not_kept_from_call_to_call() -> None:
     robot, problem = two_targets()
     projector, rng = lc.Projector(problem, engine="compiled"), np.random.default_rng(1)
@@ -119,15 +104,6 @@ def test_right_hand_sides_are_not_kept_from_call_to_call() -> None:
     projector.project(q, second)
     projector.project_batch([q], second)
     assert projector.project(q, first).q.tobytes() == once.q.tobytes()
-
-
-def test_a_solution_comes_back_bit_for_bit() -> None:
-    robot, problem = two_targets()
-    projector, rng = lc.Projector(problem, engine="compiled"), np.random.default_rng(2)
-    found = projector.project(robot.random(rng), reachable(robot, problem, rng))
-    again = projector.project(found.q, found.rhs)
-    assert again.iterations == 0
-    assert again.q.tobytes() == found.q.tobytes()
 
 
 def test_a_start_that_is_read_only_or_in_pieces_is_taken() -> None:
@@ -173,28 +149,12 @@ def test_a_function_of_the_users_is_solved_by_the_compiled_engine() -> None:
     assert isinstance(batch[0].engine, CompiledEngine)
 
 
-def test_what_is_not_compiled_is_solved_by_the_readable_engine() -> None:
-    """And the result says so."""
-    _, problem = two_targets()
-    options = lc.Options(step_control=Backtracking())
-    found = lc.Projector(problem, options, engine="compiled").project(problem.space.neutral)
-    assert isinstance(found.engine, NewtonEngine)
-    assert "because the compiled one does not solve the step control Backtracking" in found.describe()
-
-
 def test_options_that_are_not_compiled_are_named() -> None:
     _, problem = two_targets()
     assert why_not(problem, lc.Options(trace=True)) is None
     assert "trace of up to 10000000 iterations" in str(why_not(problem, lc.Options(trace=True, max_iterations=10**7)))
     assert "Backtracking" in str(why_not(problem, lc.Options(step_control=Backtracking())))
     assert why_not(problem, lc.Options.local()) is None
-
-
-def test_the_compiled_engine_is_the_usual_one() -> None:
-    """Where the extra is installed, nobody has to ask for it."""
-    robot, problem = two_targets()
-    assert isinstance(lc.Projector(problem).engine, CompiledEngine)
-    assert isinstance(lc.Projector(problem).project(robot.neutral).engine, CompiledEngine)
 
 
 def test_the_iterates_are_those_of_the_readable_engine() -> None:
@@ -218,9 +178,12 @@ def test_the_iterates_are_those_of_the_readable_engine() -> None:
 
 
 def test_engines_by_name() -> None:
+    """The compiled one is the usual one, where the extra is installed."""
     robot, problem = two_targets()
-    assert isinstance(lc.Projector(problem, engine="readable").engine, NewtonEngine)
-    assert isinstance(lc.Projector(problem, engine="compiled").project(robot.neutral).engine, CompiledEngine)
+    for name, kind in (("readable", NewtonEngine), ("compiled", CompiledEngine), (None, CompiledEngine)):
+        projector = lc.Projector(problem, engine=name)
+        assert isinstance(projector.engine, kind)
+        assert isinstance(projector.project(robot.neutral).engine, kind)
     with pytest.raises(UnknownNameError, match="compiled"):
         lc.Projector(problem, engine="compild")
 

@@ -120,7 +120,7 @@ NEAR_SWITCHES = (
     1.2248,
     2.79,
     2.81,
-)  # 1, sqrt(1.5), 2.8: where series end
+)  # where series end
 NEAR_HALF = (3.0, 3.1, np.pi - 1e-3, np.pi - 1e-5, np.pi - 1e-7, np.pi)
 
 

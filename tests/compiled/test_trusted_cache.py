@@ -24,22 +24,6 @@ from constraints.solvers.trusted_files import DamagedError, TrustedPlace, Untrus
 pytestmark = pytest.mark.skipif(not trusted.POSSIBLE, reason="needs a system with descriptors of folders")
 needs_root = pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root is another user")
 
-KERNEL = """
-from __future__ import annotations
-import errno, os, sys
-import numpy as np
-from constraints.solvers.machine.jit import Vector, entrance
-
-{before}
-@entrance
-def total(x: Vector) -> float:
-    s = 0.0
-    for i in range(x.shape[0]):
-        s += x[i]
-    return s
-
-print(total(np.arange(5.0)), sum(total.stats.cache_hits.values()))
-"""
 FULL = """
 from constraints.solvers.machine import cache
 def full(*_): raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
@@ -56,7 +40,7 @@ os.environ.pop("HOME", None)
 
 def run(tmp_path: Path, named: Path | None, before: str = "") -> tuple[list[str], str]:
     """What the kernel said, and what was logged, in a process of its own."""
-    (said,) = forks.run(KERNEL.format(before=before), tmp_path, {} if named is None else {cache.VARIABLE: str(named)})
+    (said,) = forks.run(forks.kernel(before), tmp_path, {} if named is None else {cache.VARIABLE: str(named)})
     return said.printed.split(), said.logged
 
 

@@ -19,10 +19,9 @@ from house import test_floors as floors
 from house.test_architecture import PAGE
 
 from constraints import Implicit, Pose, Problem, Projector, Status
-from constraints.errors import OptionError, StepError, WrongObjectError
 from constraints.loops import PoseContact, PoseMap
 from constraints.models import sample_arm
-from constraints.solvers import DampedCholesky, LinearStep, NewtonEngine, Options, SparseKKT
+from constraints.solvers import DampedCholesky, LinearStep, NewtonEngine, Options
 from constraints.testing import check_function
 
 ROBOT = sample_arm()
@@ -95,43 +94,6 @@ def test_a_refinement_serves_any_direction() -> None:
     assert found.stationarity is not None
     assert found.stationarity <= 1e-8
     assert usual.stationarity is not None
-
-
-def test_what_is_no_direction_is_refused() -> None:
-    problem, _ = reachable()
-    with pytest.raises(WrongObjectError, match="LinearStep"):
-        NewtonEngine(PseudoInverse(6))  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
-    with pytest.raises(OptionError, match="SparseKKT solves one level without bounds"):
-        Projector(problem, engine=NewtonEngine(SparseKKT))
-
-
-def stepping(solve: Any) -> type[LinearStep]:
-    """A class whose `solve` does that."""
-    return type("MyStep", (PseudoInverse,), {"solve": solve})
-
-
-@pytest.mark.parametrize(
-    ("solve", "said"),
-    [
-        (lambda self, e, J, mu, root=None: None, "MyStep.solve returned None"),
-        (lambda self, e, J, mu, root=None: [0.0] * 7, r"MyStep.solve returned \[0.0"),
-        (lambda self, e, J, mu, root=None: np.zeros(3), r"shape \(3,\), but nv is 7"),
-        (lambda self, e, J, mu, root=None: np.full(7, np.nan), "not finite"),
-        (lambda self, e, J, mu, root=None: np.linalg.solve(np.zeros((7, 7)), np.zeros(7)), "could not solve .Singular"),
-    ],
-)
-def test_a_direction_that_is_none_is_named(solve: Any, said: str) -> None:
-    problem, starts = reachable()
-    with pytest.raises(StepError, match=said):
-        Projector(problem, engine=NewtonEngine(stepping(solve))).project(starts[0])
-
-
-def test_a_direction_without_costs_is_refused() -> None:
-    def build(self: Any, rows: int) -> None:
-        """Forgets the costs."""
-
-    with pytest.raises(WrongObjectError, match=r"MyStep\(rows, weights\)"):
-        NewtonEngine(type("MyStep", (PseudoInverse,), {"__init__": build}))
 
 
 def test_costs_of_zero_are_no_trouble() -> None:

@@ -64,7 +64,6 @@ from constraints.manipulation import (
     PathStatus,
     SecurityMargins,
     Shape,
-    interpolate,
 )
 from constraints.manipulation.states import State, Transition
 from constraints.models import mechanisms, sample_arm, sample_two_arms
@@ -134,57 +133,161 @@ def delete_field() -> None:
 
 
 @pytest.mark.parametrize(
-    ("number", "ask", "kind", "said"),
+    ("ask", "kind", "said"),
     [
         (
-            8,
             lambda: TOOL[[2, 0]],
             OperatorError,
             r"Position\(tool\)\[\[2, 0\]\] is not defined: .*stack\(f\[2\], f\[0\]\)",
         ),
-        (10, lambda: TOOL / 0, WrongObjectError, r"Position\(tool\) is divided by: expected a number other than 0"),
-        (10, lambda: TOOL / "2", WrongObjectError, "a number other than 0, got '2'"),
-        (11, lambda: TOOL >= 0.3, OperatorError, r"Implicit.above\(f, lower\)"),
-        (11, lambda: 0.3 > TOOL, OperatorError, r"Implicit.below\(f, upper\)"),
-        (11, lambda: np.full(3, 0.3) <= TOOL, OperatorError, r"Implicit.above\(f, lower\)"),
-        (18, Unwritten, NotWrittenError, r"Unwritten does not define evaluate; define evaluate\(self, point, value"),
-        (20, lambda: np.ones((1, 7)) @ POSE, SpaceMismatchError, r"in A @ f: expected the space R\^n.*Position"),
-        (21, lambda: Implicit(POSE, GOAL), WrongObjectError, r"rhs=, or Implicit.equal"),  # pyright: ignore
-        (25, lambda: Implicit.equal(POSE, None), WrongObjectError, r"right-hand side of Pose\(tool\): .*got None"),  # pyright: ignore
-        (31, set_field(HAND, "rhs"), FrozenValueError, r"'rhs' .*an Implicit is immutable; use rhs = problem.rhs.repl"),
-        (31, set_field(LOCK, "rhs"), FrozenValueError, r"problem.rhs.replace\(name, point\)"),
-        (31, delete_field, FrozenValueError, r"an Implicit is immutable"),
-        (31, set_field(PROBLEM, "bounds"), FrozenValueError, r"a Problem is immutable; make a new one"),
-        (31, set_field(ARM, "bounds"), FrozenValueError, r"a Robot is immutable; with_bounds"),
-        (37, set_index, OperatorError, r"rhs\['hand'\] = ... is not defined: .*rhs = rhs.replace\(name, point\)"),
-        (37, lambda: RHS["hand"], OperatorError, r"rhs.of\(name\)"),
-        (39, lambda: Target(untimed), WrongObjectError, r"value of a Target: .*called as value\(t\), got untimed"),  # pyright: ignore
-        (39, lambda: Target(lambda t: GOAL, untimed), WrongObjectError, r"velocity of a Target: .*velocity\(t\)"),  # pyright: ignore
-        (43, lambda: Problem(ARM, [HAND], frozen={"elbow": 1.0}), WrongObjectError, r"a mapping: .*locked_joint"),  # pyright: ignore
-        (47, lambda: PROBLEM.contains(HOME), WrongObjectError, r"its name \(for a configuration: problem.is_satis"),
-        (47, lambda: PROBLEM.contains(TOOL), WrongObjectError, "a constraint, or its name"),
-        (51, lambda: PROJECTOR(HOME), OperatorError, r"projector\(q\) is not defined: use projector\.project\(q\)"),
-        (56, lambda: STATUS.CONVERGD, NoAttributeError, "nearest names are CONVERGED"),
-        (56, lambda: PATH_STATUS.SUCCESS, NoAttributeError, "valid names are COMPLETE"),
+        (lambda: TOOL / 0, WrongObjectError, r"Position\(tool\) is divided by: expected a number other than 0"),
+        (lambda: TOOL / "2", WrongObjectError, "a number other than 0, got '2'"),
+        (lambda: TOOL >= 0.3, OperatorError, r"Implicit.above\(f, lower\)"),
+        (lambda: 0.3 > TOOL, OperatorError, r"Implicit.below\(f, upper\)"),
+        (lambda: np.full(3, 0.3) <= TOOL, OperatorError, r"Implicit.above\(f, lower\)"),
+        (Unwritten, NotWrittenError, r"Unwritten does not define evaluate; define evaluate\(self, point, value"),
+        (lambda: np.ones((1, 7)) @ POSE, SpaceMismatchError, r"in A @ f: expected the space R\^n.*Position"),
+        (lambda: Implicit(POSE, GOAL), WrongObjectError, r"rhs=, or Implicit.equal"),  # pyright: ignore
+        (lambda: Implicit.equal(POSE, None), WrongObjectError, r"right-hand side of Pose\(tool\): .*got None"),  # pyright: ignore
+        (set_field(HAND, "rhs"), FrozenValueError, r"'rhs' .*an Implicit is immutable; use rhs = problem.rhs.repl"),
+        (set_field(LOCK, "rhs"), FrozenValueError, r"problem.rhs.replace\(name, point\)"),
+        (delete_field, FrozenValueError, r"an Implicit is immutable"),
+        (set_field(PROBLEM, "bounds"), FrozenValueError, r"a Problem is immutable; make a new one"),
+        (set_field(ARM, "bounds"), FrozenValueError, r"a Robot is immutable; with_bounds"),
+        (set_index, OperatorError, r"rhs\['hand'\] = ... is not defined: .*rhs = rhs.replace\(name, point\)"),
+        (lambda: RHS["hand"], OperatorError, r"rhs.of\(name\)"),
+        (lambda: Target(untimed), WrongObjectError, r"value of a Target: .*called as value\(t\), got untimed"),  # pyright: ignore
+        (lambda: Target(lambda t: GOAL, untimed), WrongObjectError, r"velocity of a Target: .*velocity\(t\)"),  # pyright: ignore
+        (lambda: Problem(ARM, [HAND], frozen={"elbow": 1.0}), WrongObjectError, r"a mapping: .*locked_joint"),  # pyright: ignore
+        (lambda: PROBLEM.contains(HOME), WrongObjectError, r"its name \(for a configuration: problem.is_satis"),
+        (lambda: PROBLEM.contains(TOOL), WrongObjectError, "a constraint, or its name"),
+        (lambda: PROJECTOR(HOME), OperatorError, r"projector\(q\) is not defined: use projector\.project\(q\)"),
+        (lambda: STATUS.CONVERGD, NoAttributeError, "nearest names are CONVERGED"),
+        (lambda: PATH_STATUS.SUCCESS, NoAttributeError, "valid names are COMPLETE"),
         (
-            69,
             lambda: assemble_position(FOUR.constraint_set(), FOUR.posture("closed"), driven={"crank": 0.5}),  # pyright: ignore
             WrongObjectError,
             r"driven joints: .*a mapping: the values are those of the start; robot.configuration",
         ),
-        (74, lambda: STATE == "free", WrongObjectError, r"comparison of a State with 'free'.*state.name == 'free'"),
-        (74, lambda: "free" != STATE, WrongObjectError, r"comparison of a State with 'free'"),
-        (74, lambda: LOOP == "loop", WrongObjectError, r"transition.name == 'loop'"),
-        (94, lambda: GROUP(GOAL), OperatorError, r"SE3\(...\) is not defined: a point is an array of 7 .*quaternion"),
-        (96, lambda: MAPS(integrate=np.add), WrongObjectError, "got no map for difference, compose, inverse, adjoint"),
-        (96, lambda: MAPS(integral=np.add), UnknownNameError, "nearest names are integrate"),
+        (lambda: STATE == "free", WrongObjectError, r"comparison of a State with 'free'.*state.name == 'free'"),
+        (lambda: "free" != STATE, WrongObjectError, r"comparison of a State with 'free'"),
+        (lambda: LOOP == "loop", WrongObjectError, r"transition.name == 'loop'"),
+        (lambda: GROUP(GOAL), OperatorError, r"SE3\(...\) is not defined: a point is an array of 7 .*quaternion"),
+        (lambda: MAPS(integrate=np.add), WrongObjectError, "got no map for difference, compose, inverse, adjoint"),
+        (lambda: MAPS(integral=np.add), UnknownNameError, "nearest names are integrate"),
+        (lambda: APART * np.eye(3), SizeError, r"operand of product: .*a matrix is written A @ f"),
+        (lambda: np.eye(3) * TOOL, SizeError, r"operand of product: .*a matrix is written A @ f"),
+        (lambda: abs(APART), OperatorError, r"abs\(Position\(tool\) - Position.*smooth_abs\(f, width\)"),
+        (lambda: Implicit(TOOL, Comparison.EQUALITY, margin=0.01), OptionError, "row 0 is EQUALITY and has no margin"),
+        (lambda: Implicit(TOOL, margin=0.01), OptionError, "row 0 is EQUAL_TO_ZERO and has no margin"),
+        (
+            lambda: Implicit(TOOL, [Comparison.SUPERIOR, *2 * [Comparison.EQUALITY]], margin=[0.1, 0.0, 0.1]),
+            OptionError,
+            r"row 2 is EQUALITY .*Implicit.between\(f, lower, upper\)",
+        ),
+        (lambda: Implicit.equal(POSE, POSTURE), WrongObjectError, r"of 'Pose\(tool\)'.*posture.placement\('tool'\), "),
+        (lambda: Implicit.equal(ROTATION, POSTURE), WrongObjectError, r"posture.placement\('tool'\), or function"),
+        (lambda: Implicit.equal(TOOL, POSTURE), WrongObjectError, r"posture.placement\('tool'\).translation, or"),
+        (lambda: RHS.replace("hand", POSTURE), WrongObjectError, r"posture.placement\('tool'\)"),
+        (lambda: Implicit.equal(POSE, Target(lambda t: POSTURE)), WrongObjectError, r"posture.placement\('tool'\)"),
+        (lambda: PROJECTOR.project(HOME, POSTURE), WrongObjectError, r"problem.rhs_from\(posture.q\)"),
+        (lambda: bool(PROJECTOR.project(HOME, FAR).status), TruthValueError, "`success`.* is Status.CONVERGED`"),
+        (lambda: PLACE + PLACE, OperatorError, r"a \* b is their product, and a \+ v .*tangent vector v \(6,\)"),
+        (set_field(ON_TOOL, "translation"), FrozenValueError, r"'translation'.*robot.with_frame.*placement.copy\(\)"),
+        (set_field(ON_TOOL, "rotation"), FrozenValueError, "a FixedPlacement is immutable"),
+        (lambda: ON_TOOL.setIdentity(), FrozenValueError, "'setIdentity'"),
+        (lambda: ON_TOOL.setRandom(), FrozenValueError, "'setRandom'"),
+        (set_field(ARM.frame("tool"), "placement"), FrozenValueError, "a Frame is immutable; robot.with_frame"),
+        (lambda: PROBLEM + PROBLEM, OperatorError, r"Problem \+ Problem is not defined: a \| b, or a.merged\(b\)"),
+        (
+            lambda: APART**TOOL,
+            OperatorError,
+            r"Position.*elbow\) \*\* Position.* is not defined: .*exp\(g \* log\(f\)\)",
+        ),
+        (lambda: np.tan(TOOL), OperatorError, r"np.tan\(Position\(tool\)\) is not defined: .*from_callable"),
+        (
+            lambda: plot_configurations(ARM, {"home": HOME}, drawing=Drawing(tips="tool")),
+            WrongObjectError,
+            "tips: .*sequence.*got text",
+        ),
+        (
+            lambda: plot_configurations(ARM, {"home": HOME}, drawing=Drawing(placements=GOAL)),
+            WrongObjectError,
+            "got one placement",
+        ),
+        (
+            lambda: plot_configurations(ARM, {"home": HOME}, drawing=Drawing(placements=pinocchio.SE3.Identity())),  # pyright: ignore
+            WrongObjectError,
+            r"placements: expected a sequence of placements, \[placement\]",
+        ),
+        (lambda: bool(PATH_STATUS.START), TruthValueError, "a PathStatus .*`status is PathStatus.COMPLETE`"),
+        (lambda: all(PROJECTOR.project_batch([HOME, HOME], FAR).status), TruthValueError, "`success` of the result"),
+        (lambda: ARM.configuration(["elbow"], [1.0]), CallError, r"configuration\(.*by joint, \{'elbow': 1.0\}.*zip"),
+        (
+            lambda: Implicit.equal(TOOL, mask=[0, 1, 2], name="point"),
+            WrongObjectError,
+            r"expected booleans per row \(\[True, True, True\] for only the rows \[0, 1, 2\]\), got 2 at 2$",
+        ),
+        (
+            lambda: Implicit.equal(TOOL, mask=[2]),
+            WrongObjectError,
+            r"\(\[False, False, True\] for only the rows \[2\]\), got 2 at 0$",
+        ),
+        (lambda: Implicit.equal(TOOL, mask=np.array([2, 0])), WrongObjectError, r"\[True, False, True\] for"),
+        (lambda: Implicit.equal(TOOL, mask=2), WrongObjectError, r"\(\[False, False, True\] for .*\), got 2$"),
+        (
+            lambda: Implicit.between(TOOL, [0.3, -0.01, 0.2], [0.5, 0.01, 0.5], margin=0.05, name="slot"),
+            OptionError,
+            r"'slot': row 1 is empty: its margin 0.05 is wider than half its interval \[-0.01, 0.01\]",
+        ),
+        (
+            lambda: Implicit(TOOL, lower=[0.3, -0.01, 0.2], upper=[0.5, 0.01, 0.5], margin=0.05, name="slot"),
+            OptionError,
+            r"'slot': row 1 is empty: its margin 0.05 is wider than half its interval \[-0.01, 0.01\]",
+        ),
+        (lambda: Implicit.between(TOOL, 1.0, -1.0, margin=0.05), OptionError, "row 0 has lower 1 above upper -1"),
+        (
+            lambda: Implicit.equal(POSE, GOAL, mask=[1, 1, 1, 0.1, 0.1, 0.1], name="hand"),
+            WrongObjectError,
+            r"expected booleans per row \(for weights of rows: Implicit\(..., scale=\)\), got 0.1 at 3$",
+        ),
+        (
+            lambda: Implicit.equal(TOOL, mask=[10, 10, 1]),
+            WrongObjectError,
+            r"\(for weights of rows: Implicit\(..., scale=\)\), got 10 at 0$",
+        ),
+        (lambda: Implicit.equal(TOOL, mask=np.ones(3)), WrongObjectError, r"scale=\)\), got 1.0 at 0$"),
+        (lambda: Implicit.equal(TOOL, mask=[[1], [1, 0]]), WrongObjectError, "expected booleans per row, got list$"),  # pyright: ignore
+        (lambda: Handle("top", ARM.frame("tool"), mask=[1, 1, 1, 0.1, 1, 1]), WrongObjectError, "got 0.1 at 3$"),
+        (
+            lambda: PROBLEM | Problem(PAIR, [Implicit.equal(Position(PAIR, "left/tool"))]),
+            RobotMismatchError,
+            r"to two robots, 'sample_arm' and 'left . right': build all of them on one Robot object \(a system and its",
+        ),
+        (lambda: problem_of_box() | problem_of_scene(), RobotMismatchError, "belong to two robots, 'box' and "),
+        (lambda: problem_of_scene() | problem_of_box(), RobotMismatchError, "build all of them on one"),
+        (
+            lambda: PROBLEM | Problem(ARM.space * ARM.space, [Implicit.equal(Identity(ARM.space * ARM.space))]),
+            SpaceMismatchError,
+            "one space must be the other, or exactly one factor of it",
+        ),
+        (
+            lambda: MovableObject("box", [HANDLE_OF_BOX], [Surface("bottom", scene()[0].frame("box/middle"), BOTTOM)]),
+            GraphError,
+            r"first handle 'top': joint 'root_joint' is of a part alone; .*, where it is 'box/root_joint'",
+        ),
+        (lambda: check_space(scale_group(0.0)), CheckFailed, "fix: neutral of the Layout, or maps.difference"),
+        (
+            lambda: FOUR.judge(FOUR.posture("closed"), driven="crank"),
+            WrongObjectError,
+            r"^driven joints: .*\['crank'\]",
+        ),
     ],
 )
-def test_a_mistake_is_answered(number: int, ask: Callable[[], object], kind: type[Exception], said: str) -> None:
-    """Mend: a hundred mistakes, each by its number."""
-    with pytest.raises(kind, match=said) as caught:
+def test_a_mistake_is_answered(ask: Callable[[], object], kind: type[Exception], said: str) -> None:
+    with np.errstate(divide="ignore", invalid="ignore"), pytest.raises(kind, match=said) as caught:
         ask()
-    assert isinstance(caught.value, ConstraintError)
+    assert isinstance(caught.value, ConstraintError | CheckFailed)
     assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)
 
 
@@ -205,7 +308,6 @@ def test_operators_that_are_refused_are_type_errors(refused: type[Exception]) ->
 
 
 def test_a_function_is_divided_by_a_number() -> None:
-    """Mend: a hundred mistakes, number 10."""
     middle = (TOOL + Position(ARM, "elbow")) / 2
     assert str(middle) == "0.5 Position(tool) + 0.5 Position(elbow)"
     np.testing.assert_array_equal(middle(HOME), (0.5 * (TOOL + Position(ARM, "elbow")))(HOME))
@@ -213,7 +315,6 @@ def test_a_function_is_divided_by_a_number() -> None:
 
 @pytest.mark.parametrize("group", [SE3, R3xSO3], ids=str)
 def test_a_quaternion_far_from_unit_asks_for_its_order(group: Any) -> None:
-    """Mend: a hundred mistakes, number 24."""
     with pytest.raises(NotNormalizedError, match="is the order x y z w, after x y z in a pose"):
         group.check([0.0, 0.0, 1.0, 0.0, 0.45, 0.1, 0.3])
     with pytest.raises(NotNormalizedError, match=r"1.001; divide it by its norm$"):
@@ -221,12 +322,11 @@ def test_a_quaternion_far_from_unit_asks_for_its_order(group: Any) -> None:
 
 
 def test_a_right_hand_side_left_out_is_neutral() -> None:
-    """Mend: a hundred mistakes, number 25: None is a mistake, nothing is not."""
+    """None is a mistake, nothing is not."""
     assert Implicit.equal(POSE).default_rhs.tolist() == SE3.neutral.tolist()
 
 
 def test_not_a_number_is_no_limit() -> None:
-    """Mend: a hundred mistakes, number 29."""
     with pytest.raises(
         NotFiniteError, match=r"lower of 'reach': .*-inf or inf for no limit\), received NaN at \[1\]"
     ) as caught:
@@ -236,7 +336,6 @@ def test_not_a_number_is_no_limit() -> None:
 
 
 def test_a_joint_locked_without_a_value_says_where(caplog: pytest.LogCaptureFixture) -> None:
-    """Mend: a hundred mistakes, number 32."""
     with caplog.at_level(logging.WARNING, "constraints"):
         locked_joint(ARM, "elbow", 0.0)
         assert not caplog.messages
@@ -248,7 +347,6 @@ def test_a_joint_locked_without_a_value_says_where(caplog: pytest.LogCaptureFixt
 
 
 def test_costs_of_motion_are_described() -> None:
-    """Mend: a hundred mistakes, number 45."""
     names = ARM.joint_names
     said = Problem(ARM, [HAND], weights={names[0]: 0.0, names[1]: 100.0, names[2]: 1.0}).describe()
     assert f"\n  cost of motion 100: {names[1]}\n" in said
@@ -257,7 +355,6 @@ def test_costs_of_motion_are_described() -> None:
 
 
 def test_a_state_compares_with_states() -> None:
-    """Mend: a hundred mistakes, number 74."""
     other: Any = State("free")
     assert STATE == STATE
     assert STATE != other
@@ -268,7 +365,6 @@ def test_a_state_compares_with_states() -> None:
 
 
 def test_a_group_of_lambdas_is_checked_before_it_is_pickled() -> None:
-    """Mend: a hundred mistakes, number 95."""
     maps = dict(integrate=lambda q, v: q + v, difference=lambda a, b: b - a, compose=lambda a, b: a + b)
     maps |= dict(inverse=lambda q: -q, exp_jacobian=lambda v: np.eye(2), log_jacobian=lambda v: np.eye(2))
 
@@ -284,7 +380,6 @@ def test_a_group_of_lambdas_is_checked_before_it_is_pickled() -> None:
 
 
 def test_a_diagnosis_names_the_engine_at_fault() -> None:
-    """Mend: a hundred mistakes, number 98."""
     engine = NewtonEngine(Climbing)
     found = Projector(PROBLEM, engine=engine).project(HOME).diagnose()
     assert found.engine == "NewtonEngine(Climbing)"
@@ -297,105 +392,6 @@ def test_what_is_frozen_still_copies_and_pickles() -> None:
     again: Any = pickle.loads(pickle.dumps(Robot(ARM.model)))
     assert again.joint_names == ARM.joint_names
     assert pickle.loads(pickle.dumps(PROBLEM)).rhs.same_as(RHS)
-
-
-# The sixth list.
-
-
-@pytest.mark.parametrize(
-    ("number", "ask", "kind", "said"),
-    [
-        (28, lambda: APART * np.eye(3), SizeError, r"operand of product: .*a matrix is written A @ f"),
-        (28, lambda: np.eye(3) * TOOL, SizeError, r"operand of product: .*a matrix is written A @ f"),
-        (28, lambda: abs(APART), OperatorError, r"abs\(Position\(tool\) - Position.*smooth_abs\(f, width\)"),
-        (
-            38,
-            lambda: Implicit(TOOL, Comparison.EQUALITY, margin=0.01),
-            OptionError,
-            "row 0 is EQUALITY and has no margin",
-        ),
-        (38, lambda: Implicit(TOOL, margin=0.01), OptionError, "row 0 is EQUAL_TO_ZERO and has no margin"),
-        (
-            38,
-            lambda: Implicit(TOOL, [Comparison.SUPERIOR, *2 * [Comparison.EQUALITY]], margin=[0.1, 0.0, 0.1]),
-            OptionError,
-            r"row 2 is EQUALITY .*Implicit.between\(f, lower, upper\)",
-        ),
-        (
-            47,
-            lambda: Implicit.equal(POSE, POSTURE),
-            WrongObjectError,
-            r"of 'Pose\(tool\)'.*posture.placement\('tool'\), ",
-        ),
-        (47, lambda: Implicit.equal(ROTATION, POSTURE), WrongObjectError, r"posture.placement\('tool'\), or function"),
-        (47, lambda: Implicit.equal(TOOL, POSTURE), WrongObjectError, r"posture.placement\('tool'\).translation, or"),
-        (47, lambda: RHS.replace("hand", POSTURE), WrongObjectError, r"posture.placement\('tool'\)"),
-        (47, lambda: Implicit.equal(POSE, Target(lambda t: POSTURE)), WrongObjectError, r"posture.placement\('tool'\)"),
-        (47, lambda: PROJECTOR.project(HOME, POSTURE), WrongObjectError, r"problem.rhs_from\(posture.q\)"),
-        (79, lambda: bool(PROJECTOR.project(HOME, FAR).status), TruthValueError, "`success`.* is Status.CONVERGED`"),
-        (119, lambda: PLACE + PLACE, OperatorError, r"a \* b is their product, and a \+ v .*tangent vector v \(6,\)"),
-        (
-            122,
-            set_field(ON_TOOL, "translation"),
-            FrozenValueError,
-            r"'translation'.*robot.with_frame.*placement.copy\(\)",
-        ),
-        (122, set_field(ON_TOOL, "rotation"), FrozenValueError, "a FixedPlacement is immutable"),
-        (122, lambda: ON_TOOL.setIdentity(), FrozenValueError, "'setIdentity'"),
-        (122, lambda: ON_TOOL.setRandom(), FrozenValueError, "'setRandom'"),
-        (122, set_field(ARM.frame("tool"), "placement"), FrozenValueError, "a Frame is immutable; robot.with_frame"),
-        (137, lambda: PROBLEM + PROBLEM, OperatorError, r"Problem \+ Problem is not defined: a \| b, or a.merged\(b\)"),
-        (
-            163,
-            lambda: APART**TOOL,
-            OperatorError,
-            r"Position.*elbow\) \*\* Position.* is not defined: .*exp\(g \* log\(f\)\)",
-        ),
-        (164, lambda: np.tan(TOOL), OperatorError, r"np.tan\(Position\(tool\)\) is not defined: .*from_callable"),
-        (
-            200,
-            lambda: plot_configurations(ARM, {"home": HOME}, drawing=Drawing(tips="tool")),
-            WrongObjectError,
-            "tips: .*sequence.*got text",
-        ),
-        (
-            201,
-            lambda: plot_configurations(ARM, {"home": HOME}, drawing=Drawing(placements=GOAL)),
-            WrongObjectError,
-            "got one placement",
-        ),
-        (
-            201,
-            lambda: plot_configurations(ARM, {"home": HOME}, drawing=Drawing(placements=pinocchio.SE3.Identity())),  # pyright: ignore
-            WrongObjectError,
-            r"placements: expected a sequence of placements, \[placement\]",
-        ),
-        (234, lambda: bool(PATH_STATUS.START), TruthValueError, "a PathStatus .*`status is PathStatus.COMPLETE`"),
-        (
-            235,
-            lambda: all(PROJECTOR.project_batch([HOME, HOME], FAR).status),
-            TruthValueError,
-            "`success` of the result",
-        ),
-    ],
-)
-def test_a_mistake_of_the_sixth_list_is_answered(
-    number: int, ask: Callable[[], object], kind: type[Exception], said: str
-) -> None:
-    """Mend: the sixth list of mistakes, each by its number."""
-    test_a_mistake_is_answered(number, ask, kind, said)
-
-
-def test_a_status_is_compared_kept_and_sent() -> None:
-    """Mend: the sixth list, numbers 79, 234, 235: only its truth is refused."""
-    batch = PROJECTOR.project_batch([HOME, HOME], FAR)
-    assert (batch.status == Status.STALLED).sum() + (batch.status != Status.STALLED).sum() == 2
-    assert Status.CONVERGED in [Status.STALLED, Status.CONVERGED]
-    assert {Status.CONVERGED: 1}[Status.CONVERGED] == 1
-    assert pickle.loads(pickle.dumps(Status.STALLED)) is Status.STALLED
-    assert [status for status in Status if status is not Status.CONVERGED] == list(Status)[1:]
-    assert PROJECTOR.project(HOME).status is Status.CONVERGED
-    assert interpolate(PROBLEM, HOME, HOME).status is PathStatus.START
 
 
 @pytest.mark.parametrize(
@@ -412,7 +408,7 @@ def test_a_status_is_compared_kept_and_sent() -> None:
 def test_a_collision_model_that_looks_at_nothing_says_so(
     shapes: list[Shape], why: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Mend: the sixth list, numbers 93, 189: once, when it is made, so that no check and no walk passes in silence."""
+    """Once, when it is made, so that no check and no walk passes in silence."""
     model = CollisionModel(ARM, shapes)
     [said] = caplog.messages
     assert said.startswith("collision model of sample_arm: no pair of shapes is checked, so every configuration")
@@ -422,7 +418,7 @@ def test_a_collision_model_that_looks_at_nothing_says_so(
 
 
 def test_a_collision_model_emptied_by_hand_says_so_and_its_parts_do_not(caplog: pytest.LogCaptureFixture) -> None:
-    """Mend: the sixth list, numbers 93, 189: of a state in which nothing moves against the other no pair is left."""
+    """Of a state in which nothing moves against the other no pair is left."""
     shapes = [Shape("hand", "Sphere", (0.1,), "tool"), Shape("post", "Sphere", (0.1,), "universe")]
     model = CollisionModel(ARM, shapes)
     assert not model.among([]).pairs
@@ -435,7 +431,7 @@ def test_a_collision_model_emptied_by_hand_says_so_and_its_parts_do_not(caplog: 
 
 
 def test_the_placement_of_a_frame_is_not_written_to() -> None:
-    """Mend: the sixth list, number 122: against the robot's own model, and with what is made of the placement."""
+    """Against the robot's own model, and with what is made of the placement."""
     robot: Any = sample_arm()
     frame, before = robot.frame("tool"), Pose(robot, "tool")
     truth = robot.model.frames[robot.model.getFrameId("tool")].placement
@@ -460,7 +456,7 @@ def test_the_placement_of_a_frame_is_not_written_to() -> None:
 
 
 def test_a_posture_places_as_pinocchio_does() -> None:
-    """Mend: the sixth list, number 122: bit for bit the product of the joint's placement and the frame's."""
+    """Bit for bit the product of the joint's placement and the frame's."""
     for q in ARM.random(np.random.default_rng(0), 20):
         data = ARM.model.createData()
         pinocchio.framesForwardKinematics(ARM.model, data, q)  # pyright: ignore
@@ -479,7 +475,6 @@ BOTTOM = [[-0.1, -0.1, -0.05], [-0.1, 0.1, -0.05], [0.1, 0.1, -0.05], [0.1, -0.1
 
 
 def test_a_surface_that_looks_into_its_object_is_named(caplog: pytest.LogCaptureFixture) -> None:
-    """Mend: the sixth list, number 178."""
     robot, gripper, handles, floor = scene()
 
     def made(points: Any) -> None:
@@ -498,7 +493,7 @@ def test_a_surface_that_looks_into_its_object_is_named(caplog: pytest.LogCapture
 
 
 def test_a_surface_that_looks_at_the_mass_of_its_object_is_named(caplog: pytest.LogCaptureFixture) -> None:
-    """Mend: the sixth list, number 178: the centre of mass is in the object, wherever the file has its origin."""
+    """The centre of mass is in the object, wherever the file has its origin."""
     mass = "<inertial><mass value='1'/><origin xyz='0 0 {}'/><inertia ixx='1' iyy='1' izz='1' ixy='0' ixz='0' iyz='0'/>"
     for height, said in (("-0.1", "whose centre of mass is on that side"), ("0", "")):
         text = f"<robot name='box'><link name='middle'>{mass.format(height)}</inertial></link></robot>"
@@ -513,7 +508,6 @@ def test_a_surface_that_looks_at_the_mass_of_its_object_is_named(caplog: pytest.
 
 
 def test_margins_of_a_joint_that_does_not_exist() -> None:
-    """Mend: the sixth list, number 219."""
     robot, gripper, handles, floor = scene()
     things = [MovableObject("box", handles, [Surface("bottom", robot.frame("box/middle"), BOTTOM)])]
 
@@ -528,7 +522,6 @@ def test_margins_of_a_joint_that_does_not_exist() -> None:
 
 
 def test_a_constraint_that_no_dof_moves_is_named(caplog: pytest.LogCaptureFixture) -> None:
-    """Mend: the sixth list, number 21."""
     same = Implicit.equal(Position(ARM, "tool", reference="tool"), [0.0, 0.0, 0.0], name="hand at hand")
     problem = Problem(ARM, [same, HAND])
     said = "no dof moves it: it is satisfied everywhere or nowhere"
@@ -543,14 +536,14 @@ def test_a_constraint_that_no_dof_moves_is_named(caplog: pytest.LogCaptureFixtur
 
 
 def test_a_margin_of_all_rows_is_that_of_the_inequalities() -> None:
-    """Mend: the sixth list, number 38: one number for rows of which some are equalities is no mistake."""
+    """One number for rows of which some are equalities is no mistake."""
     rows = Implicit(TOOL, [Comparison.SUPERIOR, Comparison.EQUALITY, Comparison.EQUALITY], margin=0.1).rows
     assert rows.lower.tolist() == [0.1, 0.0, 0.0]
     assert Implicit(TOOL, Comparison.EQUALITY, margin=0.0).rows.upper.tolist() == [0.0, 0.0, 0.0]
 
 
 def test_a_function_on_the_right_of_an_array_is_asked() -> None:
-    """Mend: the sixth list, number 164: what numpy leaves to the function is what it was."""
+    """What numpy leaves to the function is what it was."""
     A = np.arange(6.0).reshape(2, 3)
     np.testing.assert_array_equal((A @ TOOL)(HOME), A @ TOOL(HOME))
     for two in (2.0, 2, np.float64(2.0), np.int64(2), np.array(2.0)[()]):
@@ -560,103 +553,6 @@ def test_a_function_on_the_right_of_an_array_is_asked() -> None:
     assert A != TOOL
     with pytest.raises(OperatorError, match=r"Implicit\.below"):
         _ = np.ones(3) >= TOOL
-
-
-# The seventh list.
-
-
-@pytest.mark.parametrize(
-    ("number", "ask", "kind", "said"),
-    [
-        (
-            11,
-            lambda: ARM.configuration(["elbow"], [1.0]),
-            CallError,
-            r"configuration\(.*by joint, \{'elbow': 1.0\}.*zip",
-        ),
-        (
-            25,
-            lambda: Implicit.equal(TOOL, mask=[0, 1, 2], name="point"),
-            WrongObjectError,
-            r"expected booleans per row \(\[True, True, True\] for only the rows \[0, 1, 2\]\), got 2 at 2$",
-        ),
-        (
-            25,
-            lambda: Implicit.equal(TOOL, mask=[2]),
-            WrongObjectError,
-            r"\(\[False, False, True\] for only the rows \[2\]\), got 2 at 0$",
-        ),
-        (25, lambda: Implicit.equal(TOOL, mask=np.array([2, 0])), WrongObjectError, r"\[True, False, True\] for"),
-        (25, lambda: Implicit.equal(TOOL, mask=2), WrongObjectError, r"\(\[False, False, True\] for .*\), got 2$"),
-        (
-            28,
-            lambda: Implicit.between(TOOL, [0.3, -0.01, 0.2], [0.5, 0.01, 0.5], margin=0.05, name="slot"),
-            OptionError,
-            r"'slot': row 1 is empty: its margin 0.05 is wider than half its interval \[-0.01, 0.01\]",
-        ),
-        (
-            28,
-            lambda: Implicit(TOOL, lower=[0.3, -0.01, 0.2], upper=[0.5, 0.01, 0.5], margin=0.05, name="slot"),
-            OptionError,
-            r"'slot': row 1 is empty: its margin 0.05 is wider than half its interval \[-0.01, 0.01\]",
-        ),
-        (28, lambda: Implicit.between(TOOL, 1.0, -1.0, margin=0.05), OptionError, "row 0 has lower 1 above upper -1"),
-        (
-            30,
-            lambda: Implicit.equal(POSE, GOAL, mask=[1, 1, 1, 0.1, 0.1, 0.1], name="hand"),
-            WrongObjectError,
-            r"expected booleans per row \(for weights of rows: Implicit\(..., scale=\)\), got 0.1 at 3$",
-        ),
-        (
-            30,
-            lambda: Implicit.equal(TOOL, mask=[10, 10, 1]),
-            WrongObjectError,
-            r"\(for weights of rows: Implicit\(..., scale=\)\), got 10 at 0$",
-        ),
-        (30, lambda: Implicit.equal(TOOL, mask=np.ones(3)), WrongObjectError, r"scale=\)\), got 1.0 at 0$"),
-        (
-            30,
-            lambda: Implicit.equal(TOOL, mask=[[1], [1, 0]]),
-            WrongObjectError,
-            "expected booleans per row, got list$",
-        ),  # pyright: ignore
-        (30, lambda: Handle("top", ARM.frame("tool"), mask=[1, 1, 1, 0.1, 1, 1]), WrongObjectError, "got 0.1 at 3$"),
-        (
-            46,
-            lambda: PROBLEM | Problem(PAIR, [Implicit.equal(Position(PAIR, "left/tool"))]),
-            RobotMismatchError,
-            r"to two robots, 'sample_arm' and 'left . right': build all of them on one Robot object \(a system and its",
-        ),
-        (46, lambda: problem_of_box() | problem_of_scene(), RobotMismatchError, "belong to two robots, 'box' and "),
-        (46, lambda: problem_of_scene() | problem_of_box(), RobotMismatchError, "build all of them on one"),
-        (
-            46,
-            lambda: PROBLEM | Problem(ARM.space * ARM.space, [Implicit.equal(Identity(ARM.space * ARM.space))]),
-            SpaceMismatchError,
-            "one space must be the other, or exactly one factor of it",
-        ),
-        (
-            70,
-            lambda: MovableObject("box", [HANDLE_OF_BOX], [Surface("bottom", scene()[0].frame("box/middle"), BOTTOM)]),
-            GraphError,
-            r"first handle 'top': joint 'root_joint' is of a part alone; .*, where it is 'box/root_joint'",
-        ),
-        (92, lambda: check_space(scale_group(0.0)), CheckFailed, "fix: neutral of the Layout, or maps.difference"),
-        (
-            96,
-            lambda: FOUR.judge(FOUR.posture("closed"), driven="crank"),
-            WrongObjectError,
-            r"^driven joints: .*\['crank'\]",
-        ),
-    ],
-)
-def test_a_mistake_of_the_seventh_list_is_answered(
-    number: int, ask: Callable[[], object], kind: type[Exception], said: str
-) -> None:
-    """Mend: the seventh list of mistakes, each by its number."""
-    with np.errstate(divide="ignore", invalid="ignore"), pytest.raises(kind, match=said) as caught:
-        ask()
-    assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)
 
 
 BOX: Any = Robot.from_urdf("<robot name='box'><link name='middle'/></robot>", base=Base.FREE_FLYER)
@@ -682,7 +578,7 @@ def scale_group(neutral: float) -> Any:
 
 
 def test_a_problem_on_one_factor_of_a_product_is_merged() -> None:
-    """Mend: the seventh list, number 46: what is one factor of the other still is."""
+    """What is one factor of the other still is."""
     space = ARM.space * Rn(1)
     both = PROBLEM | Problem(space, [Implicit.equal(Identity(space))])
     assert both.space == space
@@ -690,7 +586,7 @@ def test_a_problem_on_one_factor_of_a_product_is_merged() -> None:
 
 
 def test_a_configuration_of_joints_by_keyword_is_none_of_its_arguments() -> None:
-    """Mend: the seventh list, number 11: names of joints, right and wrong ones, are answered as before."""
+    """Names of joints, right and wrong ones, are answered as before."""
     assert ARM.configuration(elbow=1.0)[ARM.slice_of("elbow")] == [1.0]
     with pytest.raises(UnknownJointError, match="nearest names are elbow"):
         ARM.configuration(elbw=1.0)
@@ -732,7 +628,7 @@ ORIENTATION: Any = Orientation(ARM, "tool")
 def test_limits_of_rotations_in_degrees_are_named(
     function: Any, lower: Any, upper: Any, rows: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Mend: the seventh list, number 29: once, when the constraint is made; the problem's description says it too."""
+    """Once, when the constraint is made; the problem's description says it too."""
     tilt = Implicit.between(function, lower, upper, name="tilt")
     why = "a rotation vector is at most pi long; angles are in radians (did you mean degrees?)"
     said = f"limits of {rows} have no effect: {why}"
@@ -743,7 +639,7 @@ def test_limits_of_rotations_in_degrees_are_named(
 
 
 def test_limits_that_are_named_hold_everywhere() -> None:
-    """Mend: the seventh list, number 29: what is said to have no effect has none; what is masked is not said."""
+    """What is said to have no effect has none; what is masked is not said."""
     problem = Problem(ARM, [Implicit.between(ROTATION, -15.0, 15.0)])
     assert not any(problem.error(q).any() for q in ARM.random(np.random.default_rng(0), 200))
     tilt = Implicit.between(ROTATION, [-15, -0.2, -0.2], [15, 0.2, 0.2], mask=[0, 1, 1])
@@ -752,11 +648,8 @@ def test_limits_that_are_named_hold_everywhere() -> None:
     assert "limits of rows 0-2 have no effect" in on_product.describe()
 
 
-# The eighth list.
-
-
 def test_a_group_whose_unit_block_was_forgotten_fails_its_laws() -> None:
-    """Eighth list 99: a circle as (cos, sin) without unit_blocks passed: its difference does not see the norm."""
+    """A circle as (cos, sin) without unit_blocks passed: its difference does not see the norm."""
 
     def circle(angle: Any) -> Any:
         return np.array([np.cos(angle), np.sin(angle)])
@@ -777,7 +670,7 @@ def test_a_group_whose_unit_block_was_forgotten_fails_its_laws() -> None:
 @pytest.mark.parametrize("ask", ["placement", "jacobian", "velocity"])
 @pytest.mark.parametrize("there", ["behind the last joint", "another joint"])
 def test_a_posture_refuses_frames_of_other_robots(ask: str, there: str) -> None:
-    """Eighth list 10: an IndexError, or the placement of another joint."""
+    """An IndexError, or the placement of another joint."""
     if there == "another joint":
         box = pinocchio.Model()
         box.addJoint(0, pinocchio.JointModelFreeFlyer(), pinocchio.SE3.Identity(), "root_joint")
@@ -802,25 +695,9 @@ FEW: Any = lambda: 0.0  # noqa: E731
     ids=["function", "reset", "forces"],
 )
 def test_functions_of_a_state_that_take_none_are_refused(call: Callable[[], object]) -> None:
-    """Eighth list 76: a bare TypeError out of the integrator."""
+    """A bare TypeError out of the integrator."""
     with pytest.raises(WrongObjectError, match=r"f\(motion\) or f\(motion, t\)"):
         call()
-
-
-# The ninth list.
-
-
-def test_a_step_whose_solve_takes_too_little_is_refused() -> None:
-    """Ninth list 96: a bare TypeError in the first iteration."""
-
-    class Short(LinearStep):
-        def __init__(self, rows: int, weights: Any = None) -> None: ...
-
-        def solve(self, e: Any, J: Any, mu: float) -> Any:  # pyright: ignore[reportIncompatibleMethodOverride]
-            return e
-
-    with pytest.raises(WrongObjectError, match=r"Short\.solve\(self, e, J, mu, root=None\)"):
-        NewtonEngine(Short)
 
 
 @pytest.mark.parametrize(
@@ -837,7 +714,7 @@ def test_a_step_whose_solve_takes_too_little_is_refused() -> None:
     ],
 )
 def test_what_solves_is_not_set_afterwards(made: Any, name: str, said: str) -> None:
-    """Mend: what users knew from pages only, numbers 141 and 165: a projector solved another problem than it said."""
+    """A projector solved another problem than it said."""
     with pytest.raises(FrozenValueError, match=said):
         setattr(made, name, 1.0)
     with pytest.raises(FrozenValueError):
@@ -848,7 +725,6 @@ def test_what_solves_is_not_set_afterwards(made: Any, name: str, said: str) -> N
 
 
 def test_changed_copies_are_immutable_too() -> None:
-    """Mend: what users knew from pages only, number 165."""
     closed: Any = FOUR.constraint_set()
     copies = [closed.switched(off=[0]), closed.stabilised(0.1), COLLISIONS.without(), RHS.replace("hand", GOAL)]
     for made in [*copies, copy.copy(PROJECTOR), RHS.at(0.0), RHS.with_valid(RHS.vector)]:

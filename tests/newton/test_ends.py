@@ -95,15 +95,20 @@ def test_a_start_without_a_value_is_a_try_that_failed(f: Any) -> None:
 
 @pytest.mark.parametrize("engine", ["compiled", "readable"])
 def test_values_alone_tell_that_a_start_holds(engine: str) -> None:
-    """Where there is no derivative too: of one level, and of two with a wish; what does not hold there is undefined."""
+    """Without a derivative too: of one level, and of two with a wish, in a batch; what does not hold is undefined."""
     still, wish = Implicit.zero(Length(2)), Implicit.zero(Affine([[1.0, 0.0]]), name="wish")
     two = [[still], [wish]]
     for problem in (Problem(Rn(2), [still]), Problem(Rn(2), two), Problem(Rn(2), two, optional_last=True)):
-        found = Projector(problem, Options.local(), engine=engine).project([0.0, -0.0])
-        assert (found.status, found.iterations, found.residual) == (Status.CONVERGED, 0, 0.0)
-        assert found.q.tobytes() == np.array([0.0, -0.0]).tobytes()
+        projector, start, other = Projector(problem, Options.local(), engine=engine), [0.0, -0.0], [0.3, -0.2]
+        neighbour = projector.project(other)
+        batch = projector.project_batch([start, other, start])
+        for found in (projector.project(start), batch[0], batch[2]):
+            assert (found.status, found.iterations, found.residual) == (Status.CONVERGED, 0, 0.0)
+            assert found.q.tobytes() == np.array(start).tobytes()
+        assert batch[1].q.tobytes() == neighbour.q.tobytes()
     away = Projector(Problem(Rn(2), [Implicit.equal(Length(2), [0.5])]), Options.local(), engine=engine)
-    assert away.project([0.0, 0.0]).status is Status.UNDEFINED
+    for found in (away.project([0.0, 0.0]), *away.project_batch([[0.0, 0.0]])):
+        assert (found.status, found.residual) == (Status.UNDEFINED, 0.5)
 
 
 @pytest.mark.parametrize("f", [raises, not_a_number])

@@ -139,6 +139,9 @@ def test_directions_of_users_are_watched(solve: Any, said: str) -> None:
     row = np.array([[1.0, 2.0, 0.0]])
     with pytest.raises(StepError, match=said):
         own(solve)(1).solve(np.ones(1), row, 0.0)
+    problem = Problem(Rn(3), [Implicit.zero(Affine(row, [1.0]))])
+    with pytest.raises(StepError, match=said):
+        Projector(problem, engine=NewtonEngine(own(solve))).project(np.ones(3))
     step = Own(1).solve(np.array([5.0]), row, 0.0)
     np.testing.assert_allclose(step, [-1.0, -2.0, 0.0], atol=1e-12)
     assert np.isnan(Own(1).solve(np.array([np.nan]), row, 0.0)).all()
@@ -155,6 +158,10 @@ def test_engines_take_classes_that_can_be_made_and_called() -> None:
     ):
         with pytest.raises(WrongObjectError, match=words):
             NewtonEngine(type("MyStep", (Own,), names))
+    wrong: Any
+    for wrong in (3, "step", int, DampedCholesky(3)):
+        with pytest.raises(WrongObjectError, match="linear step of an engine: expected a class that is a LinearStep"):
+            NewtonEngine(wrong)
     engine = NewtonEngine(Own)
     assert engine.step is Own
     assert repr(engine) == "NewtonEngine(Own)"

@@ -21,10 +21,9 @@ from constraints import (
     Problem,
     Projector,
 )
-from constraints.errors import WrongObjectError
 from constraints.functions import Identity
 from constraints.point import place
-from constraints.solvers import NewtonEngine, Status
+from constraints.solvers import Status
 from constraints.solvers.evaluation import Evaluation
 from constraints.solvers.newton.bounds import SolverBounds
 from constraints.solvers.newton.computed_bodies import INSIDE_BODY_BOUNDS, BringBack, ComputedBodies
@@ -259,14 +258,6 @@ def test_what_restarts_draw() -> None:
     fixed = Problem(space, [Implicit.zero(f)], frozen=["turn", "x", "angle"])
     assert Restarts(fixed, 0, 8).is_empty
     assert Restarts(Problem(SE3, [Implicit.zero(Identity(SE3))]), 0, 8).is_empty
-
-
-def test_only_linear_steps_make_an_engine() -> None:
-    for wrong in (3, "step", int, DampedCholesky(3)):
-        with pytest.raises(WrongObjectError, match="linear step of an engine: expected a class that is a LinearStep"):
-            NewtonEngine(wrong)  # type: ignore[arg-type]
-    assert repr(NewtonEngine(LeastChange)) == "NewtonEngine(LeastChange)"
-    assert NewtonEngine().step is DampedCholesky
 
 
 # Sparse rows.

@@ -38,7 +38,9 @@ def test_the_compiled_engine_is_named() -> None:
 def test_the_readable_engine_is_named_with_its_reason() -> None:
     because = "the readable engine, because the compiled one does not solve the step control Backtracking"
     projector = Projector(OWN, Options(step_control=Backtracking()))
-    assert f"  solved by {because}" in projector.project([3.0, 4.0]).describe()
+    result = projector.project([3.0, 4.0])
+    assert isinstance(result.engine, NewtonEngine)
+    assert f"  solved by {because}" in result.describe()
     assert because in repr(projector)
 
 

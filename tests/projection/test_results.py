@@ -428,7 +428,7 @@ def test_words_of_the_field_are_answered_by_the_option(theirs: str, ours: str) -
     calls: list[Callable[..., Any]] = [lc.Options, lc.Options.local, lambda **o: replace(lc.Options(), **o)]
     for call in calls:
         with pytest.raises(errors.UnknownOptionError, match=rf"no option is named '{theirs}': use '{ours}'$") as caught:
-            call(**{theirs: 1})
+            call(**dict[str, Any]({theirs: 1}))
         assert caught.value.nearest == (ours,)
     assert isinstance(caught.value, errors.ConstraintError)
     assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)
