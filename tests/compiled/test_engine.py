@@ -100,10 +100,10 @@ def test_right_hand_sides_are_not_kept_from_call_to_call() -> None:
     robot, problem = two_targets()
     projector, rng = lc.Projector(problem, engine="compiled"), np.random.default_rng(1)
     q, first, second = robot.random(rng), reachable(robot, problem, rng), reachable(robot, problem, rng)
-    once = projector.project(q, first)
-    projector.project(q, second)
-    projector.project_batch([q], second)
-    assert projector.project(q, first).q.tobytes() == once.q.tobytes()
+    for rhs in (first, second, first, None, second):
+        afresh = lc.Projector(problem, engine="compiled").project(q, rhs)
+        assert projector.project(q, rhs).q.tobytes() == afresh.q.tobytes()
+        projector.project_batch([q], None if rhs is second else second)
 
 
 def test_a_start_that_is_read_only_or_in_pieces_is_taken() -> None:
