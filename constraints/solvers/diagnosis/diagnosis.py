@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from math import inf
 from typing import NamedTuple, final
@@ -251,31 +251,23 @@ def _differences(problem: Problem, q: Vector, position: int, rhs: RightHandSide,
 
 def _undefined(projection: Projection, rhs: RightHandSide) -> tuple[Undefined, ...]:
     """Functions without value at the result, with its outputs computed, or after the next step from there."""
-    problem = projection.problem
-    places = (
-        lambda: projection.q,
-        lambda: problem.resolution.resolved(projection.q, rhs),
-        lambda: _next(projection, rhs),
-    )
-    for i, place in enumerate(places):
-        if i == 2 and projection.status is not Status.UNDEFINED:
-            break
-        if i == 2 and (found := tuple(_without_slopes(problem, projection.q, rhs))):
-            return found
+    problem, q = projection.problem, projection.q
+
+    def at(place: Callable[[], Vector]) -> tuple[Undefined, ...]:
         try:
-            q = place()
+            there = place()
         except UndefinedError:
-            found = tuple(_maps_without_value(problem, projection.q, rhs))
-        else:
-            reasons = ((k, owner, error_norm(problem, owner, q, rhs)[1]) for k, owner in enumerate(problem.constraints))
-            found = tuple(Undefined(owner.name, k, q, reason) for k, owner, reason in reasons if reason)
-        if found:
-            return found
-    if projection.status is not Status.UNDEFINED:
-        return ()
-    reason = f"its computed outputs do not satisfy it; {MISSED}"
-    missed = missed_by_outputs(problem, projection.q, rhs, projection.options.threshold)
-    return tuple(Undefined(owner.name, problem.constraints.index(owner), projection.q, reason) for owner in missed)
+            return tuple(_maps_without_value(problem, q, rhs))
+        reasons = ((k, owner, error_norm(problem, owner, there, rhs)[1]) for k, owner in enumerate(problem.constraints))
+        return tuple(Undefined(owner.name, k, there, reason) for k, owner, reason in reasons if reason)
+
+    found = at(lambda: q) or at(lambda: problem.resolution.resolved(q, rhs))
+    if not found and projection.status is Status.UNDEFINED:
+        found = tuple(_without_slopes(problem, q, rhs)) or at(lambda: _next(projection, rhs))
+        reason = f"its computed outputs do not satisfy it; {MISSED}"
+        missed = () if found else missed_by_outputs(problem, q, rhs, projection.options.threshold)
+        found += tuple(Undefined(owner.name, problem.constraints.index(owner), q, reason) for owner in missed)
+    return found
 
 
 def _without_slopes(problem: Problem, q: Vector, rhs: RightHandSide) -> Iterator[Undefined]:

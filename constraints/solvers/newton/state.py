@@ -87,8 +87,7 @@ class ProjectionState:
     def keep(self, q: Vector, score: Score, residual: float, merit: float) -> None:
         """Make an iterate the best one if it is."""
         if is_better(score, merit, self.score, self.merit):
-            self.best, self.score, self.residual, self.merit = q, score, residual, merit
-            self.best_try = self.restarts
+            self.take(q, score, residual, merit)
 
     def take(self, q: Vector, score: Score, residual: float, merit: float) -> None:
         """Make an iterate the best one, whatever the others were."""

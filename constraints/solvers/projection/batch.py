@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from operator import index
 from types import NoneType
-from typing import TYPE_CHECKING, Any, SupportsIndex, final, overload
+from typing import TYPE_CHECKING, Any, SupportsIndex, cast, final, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,7 +31,7 @@ from ..result import Verdict
 from ..status import Status
 from .batch_arguments import BatchRightHandSides, references_of, sides_of, starts_of
 from .projection import Case, Projection
-from .workers import Chunk, Job, Sides, Task, dispatch
+from .workers import Chunk, Job, Sides, Task, dispatch, is_by_row
 
 if TYPE_CHECKING:
     from ...certificates.certificate import Certificate
@@ -103,15 +103,12 @@ class ProjectionBatch(Verdict):
         sides, i = self._sides, self._row(row)
         if isinstance(sides, RightHandSide):
             return sides
-        if isinstance(sides, np.ndarray) and sides.ndim == 1:
-            return RightHandSide(self.problem.constraints, sides)
         return self.problem.check_rhs(sides[i])
 
     def certify(self) -> tuple[Certificate, ...]:
         """Prove of each row that an exact solution is near it, as `Projection.certify`: many at once cost less."""
-        given, every = self._sides, range(len(self))
-        own = isinstance(given, list) or (isinstance(given, np.ndarray) and given.ndim == 2)
-        sides = [self.rhs(i) for i in every] if own or not len(self) else self.rhs(0)
+        own = is_by_row(self._sides) or not len(self)
+        sides = [self.rhs(i) for i in range(len(self))] if own else self.rhs(0)
         return from_above("certify_batch")(self.problem, self.q, sides)
 
     def __len__(self) -> int:
@@ -135,25 +132,15 @@ class ProjectionBatch(Verdict):
         """
         if not hasattr(row, "__index__") or getattr(row, "ndim", 0):
             return self._part(self._rows(row))
-        i = self._row(row)
-        near = self._near if self._near is None or self._near.ndim == 1 else self._near[i]
+        i, near = self._row(row), cast("Any", self._near)
+        near = near[i] if is_by_row(near) else near
         case = Case(self.problem, self.rhs(i), self.options, self.starts[i], near, self.engine)
         return Projection(case, self.outcomes.get(i), float(self.seconds[i]))
 
     def _part(self, rows: Indices) -> ProjectionBatch:
         """A batch of some rows."""
-        sides, near, listed = self._sides, self._near, list[int](rows.tolist())
-        if isinstance(sides, list):
-            sides = [sides[i] for i in listed]
-        elif isinstance(sides, np.ndarray) and sides.ndim == 2:
-            sides = read_only(sides[rows])
-        return replace(
-            self,
-            _sides=sides,
-            starts=read_only(self.starts[rows]),
-            _near=near if near is None or near.ndim == 1 else read_only(near[rows]),
-            outcomes=self.outcomes.some(rows),
-        )
+        sides, starts, near = (_some(given, rows) for given in (self._sides, self.starts, self._near))
+        return replace(self, _sides=sides, starts=starts, _near=near, outcomes=self.outcomes.some(rows))
 
     def _rows(self, given: Any) -> Indices:
         """Indices of rows, from a slice, a mask or a list."""
@@ -242,8 +229,8 @@ def project_batch(
             return ProjectionBatch(problem, job.options, job.solver, sides, read_only(starts), None, found.closed())
     plain = sides if executor is None else _flat(sides, problem)
     tasks = [
-        Task(i, starts[i : i + size], _some(plain, i, i + size), _some(references, i, i + size))
-        for i in range(0, n, size)
+        Task(rows.start, *(_some(given, rows) for given in (starts, plain, references)))
+        for rows in (slice(i, i + size) for i in range(0, n, size))
     ]
     read_only(starts)
     whole = partial(ProjectionBatch, problem, job.options, job.solver, sides, starts, references)
@@ -301,11 +288,14 @@ def _flat(sides: Sides, problem: Problem) -> Sides | None:
     return np.stack([side.vector for side in sides]) if isinstance(sides, list) and sides else sides
 
 
-def _some(given: Any, start: int, stop: int) -> Any:
+def _some(given: Any, rows: slice | Indices) -> Any:
     """Those of some rows, where there is one a row."""
+    if not is_by_row(given):
+        return given
     whole: Any = given
-    by_row = isinstance(given, list) or (isinstance(given, np.ndarray) and given.ndim == 2)
-    return whole[start:stop] if by_row else whole
+    if isinstance(rows, slice):
+        return whole[rows]
+    return [whole[i] for i in rows.tolist()] if isinstance(given, list) else read_only(whole[rows])
 
 
 def _chunk(chunk: int | None, n: int, executor: Executor | None, progress: Progress | None, least: int = 1) -> int:

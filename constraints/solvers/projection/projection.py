@@ -78,21 +78,16 @@ class Solved:
     residual = FieldOf[float]("outcome.residual", "Largest error norm of a constraint at q.")
     trace = FieldOf[Sequence[Step] | None]("outcome.trace", "The iterates; None without `Options(trace=True)`.")
 
-    @property
-    def refined(self) -> Refined | None:
-        """How the solution was refined; None without `nearest` and `optimise_last`, and on failure."""
-        return self.outcome.refined
-
+    refined = FieldOf[Refined | None](
+        "outcome.refined", "How the solution was refined; None without `nearest` and `optimise_last`, and on failure."
+    )
     problem = FieldOf[Problem]("case.problem", "The problem.")
     rhs = FieldOf[RightHandSide]("case.rhs", "Right-hand sides of its constraints.")
     options = FieldOf[Options]("case.options", "The options.")
     start = FieldOf[Vector]("case.start", "The given configuration (nq,).")
-
-    @property
-    def near(self) -> Vector | None:
-        """The reference (nq,) that was given; None where it was the start, or none was wanted."""
-        return self.case.near
-
+    near = FieldOf[Vector | None](
+        "case.near", "The reference (nq,) that was given; None where it was the start, or none was wanted."
+    )
     engine = FieldOf[Engine]("case.engine", "The engine that solved it.")
 
 

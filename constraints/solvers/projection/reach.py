@@ -179,7 +179,11 @@ class _Ready:
     def side(self, target: Any, what: str) -> RightHandSide:
         """Right-hand sides of a target."""
         point, rhs = self._constraint.check_rhs(target, what), self.projector.problem.rhs
-        return rhs.with_valid(point if self._alone else self._whole(rhs, point))
+        if self._alone:
+            return rhs.with_valid(point)
+        vector = rhs.vector.copy()
+        vector[self._block] = point
+        return rhs.with_valid(vector)
 
     def sides(self, rows: BatchTargets) -> RightHandSide | Matrix:
         """Right-hand sides of rows: one for all, or vectors (n, size)."""
@@ -190,11 +194,6 @@ class _Ready:
         for i, target in enumerate(rows.targets):
             sides[i, self._block] = self._constraint.check_rhs(target, f"row {i} of targets")
         return sides
-
-    def _whole(self, rhs: RightHandSide, point: Vector) -> Vector:
-        vector = rhs.vector.copy()
-        vector[self._block] = point
-        return vector
 
 
 def _ready(

@@ -107,7 +107,7 @@ class Job:
 
     def run(self, task: Task) -> Chunk:
         """Project every row of a chunk, in a workspace of this thread's own."""
-        near = task.near if task.near is not None and task.near.ndim == 2 else repeat(task.near)
+        near: Any = task.near if is_by_row(task.near) else repeat(task.near)
         sides = _each(task.sides, self.problem, len(task.Q))
         workspace = self._pool.take()
         outcomes = self._program.run_many(task.Q, sides, workspace, near, task.start)
@@ -325,8 +325,11 @@ def _travels(error: Exception) -> bool:
         return False
 
 
-def _each(sides: Sides | None, problem: Problem, n: int) -> Iterable[RightHandSide]:
+def is_by_row(given: Any) -> bool:
+    """Whether right-hand sides or references are one a row, not one for all."""
+    return isinstance(given, list) or (isinstance(given, np.ndarray) and given.ndim == 2)
+
+
+def _each(sides: Any, problem: Problem, n: int) -> Iterable[RightHandSide]:
     """Right-hand sides of this copy of the problem, one for each of n rows."""
-    if isinstance(sides, list) or (isinstance(sides, np.ndarray) and sides.ndim == 2):
-        return map(problem.check_rhs, sides)
-    return repeat(problem.check_rhs(sides), n)
+    return map(problem.check_rhs, sides) if is_by_row(sides) else repeat(problem.check_rhs(sides), n)

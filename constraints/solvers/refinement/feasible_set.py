@@ -217,13 +217,11 @@ def refined_columns(problem: Problem, nearest: bool) -> BoolVector:
 def _guarded(problem: Problem) -> list[tuple[int, Any, int]]:
     """Bounded entries of q that are no column: entry, the factor it belongs to, and which of its positions it is."""
     bounds, guards = problem.bounds, list[tuple[int, Any, int]]()
-    held = problem.frozen
-    kept = problem.free
     finite = np.isfinite(bounds.lower) | np.isfinite(bounds.upper)
     for leaf in problem.space.leaves():
         for k, i in enumerate(range(leaf.q.start, leaf.q.stop)):
-            if not finite[i] or held[leaf.v].all():
+            if not finite[i] or problem.frozen[leaf.v].all():
                 continue
-            if not leaf.space.is_flat or not kept[leaf.v.start + k]:
+            if not leaf.space.is_flat or not problem.free[leaf.v.start + k]:
                 guards.append((i, leaf, k))
     return guards
