@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Any, cast
 
@@ -91,22 +91,24 @@ def _affine(packer: Packer, f: Affine, argument: Argument, result: PackedResult)
     packer.emit(layout.AFFINE, argument.at, result, columns, packer.table(table), numbers=packer.constants(numbers))
 
 
-def _copy(packer: Packer, argument: Argument, result: PackedResult, entries: list[int], columns: list[int]) -> None:
+def pack_copy(
+    packer: Packer, at: int, result: PackedResult, entries: Iterable[int], columns: Sequence[int] = ()
+) -> None:
+    """Entries of what is somewhere in W, with the columns of those that move."""
     counted = packer.counted([c for c in columns if c >= 0])
-    packer.emit(layout.COPY, argument.at, result, counted, packer.counted(entries), packer.counted(columns))
+    packer.emit(layout.COPY, at, result, counted, packer.counted(entries), packer.counted(columns))
 
 
-def _identity(packer: Packer, f: Identity, argument: Argument, result: PackedResult) -> None:
-    _copy(packer, argument, result, list(range(f.inputs.nq)), argument.columns.tolist())
+def _identity(packer: Packer, f: Function, argument: Argument, result: PackedResult) -> None:
+    pack_copy(packer, argument.at, result, range(f.inputs.nq), argument.columns.tolist())
 
 
 def _constant(packer: Packer, f: Constant, argument: Argument, result: PackedResult) -> None:
-    at, entries = packer.filled(f.constant), packer.counted(range(np.size(f.constant)))
-    packer.emit(layout.COPY, at, result, packer.counted([]), entries, packer.counted([]))
+    pack_copy(packer, packer.filled(f.constant), result, range(np.size(f.constant)))
 
 
 def _translation(packer: Packer, f: RightTranslation, argument: Argument, result: PackedResult) -> None:
-    _copy(packer, argument, result, list(range(f.inputs.nq)), argument.columns.tolist())
+    _identity(packer, f, argument, result)
     pack_product(packer, f, argument, result, packer.filled(f.constant))
 
 
@@ -163,8 +165,7 @@ def _lifted(packer: Packer, f: Lifted, argument: Argument, result: PackedResult)
         pack_function(packer, f.function, Argument(at, argument.columns[v], argument.is_configuration), result)
         return
     gathered = packer.memory(len(q))
-    inside = PackedResult.of_value(gathered)
-    packer.emit(layout.COPY, argument.at, inside, packer.counted([]), packer.counted(q), packer.counted([]))
+    pack_copy(packer, argument.at, PackedResult.of_value(gathered), q)
     pack_function(packer, f.function, Argument(gathered, argument.columns[v]), result)
 
 
@@ -259,10 +260,8 @@ def _polynomial(packer: Packer, f: Polynomial, argument: Argument, result: Packe
     inside = packer.own_result(affine, argument)
     _affine(packer, affine, argument, inside)
     a = np.asarray(f.coefficients, dtype=np.float64).ravel()
-    columns, numbers = (
-        packer.counted(packer.columns_of(f, argument)),
-        packer.constants([*a, *a[1:] * np.arange(1, a.size)]),
-    )
+    columns = packer.counted(packer.columns_of(f, argument))
+    numbers = packer.constants([*a, *a[1:] * np.arange(1, a.size)])
     packer.emit(layout.POLYNOMIAL, inside.value, result, columns, a.size, c=inside.jacobian, numbers=numbers)
 
 

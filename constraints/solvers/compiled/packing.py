@@ -45,6 +45,11 @@ class Argument(NamedTuple):
     columns: Integers
     is_configuration: bool = False
 
+    @staticmethod
+    def still(at: int, nv: int) -> Argument:
+        """An argument that nothing moves."""
+        return Argument(at, np.full(nv, -1, dtype=np.int64))
+
 
 class PackedResult(NamedTuple):
     """Where a function writes to.

@@ -22,8 +22,8 @@ from ..newton.computed_bodies import ComputedBodies
 from ..options import Options
 from ..step_control import FullSteps
 from .calls import Calls
-from .functions import pack_function, pack_product, pack_translated
-from .packing import NO_ARGUMENT, Argument, Integers, NotPacked, PackedResult, Packer
+from .functions import pack_copy, pack_function, pack_product, pack_translated
+from .packing import Argument, Integers, NotPacked, PackedResult, Packer
 from .search import SearchPacker
 from .sparsity import profile, row_ranges, tiles
 
@@ -108,23 +108,12 @@ class _ProblemPacker:
         problem, header, packer = self._problem, self._header, self._packer
         nq = problem.space.nq
         header[layout.NQ], header[layout.LIVE], header[layout.COMPUTED] = nq, len(self._live), len(self._computed)
-        for name in (
-            layout.Q,
-            layout.Q_NOW,
-            layout.Q_START,
-            layout.Q_READY,
-            layout.Q_BEST,
-            layout.Q_NEXT,
-            layout.Q_TRIAL,
-            layout.Q_QUICK,
-            layout.Q_BODIES,
-        ):
+        placed = layout.Q, layout.Q_NOW, layout.Q_START, layout.Q_READY, layout.Q_BEST
+        for name in (*placed, layout.Q_NEXT, layout.Q_TRIAL, layout.Q_QUICK, layout.Q_BODIES):
             header[name] = packer.filled(problem.space.neutral)
         header[layout.RHS], header[layout.RHS_SIZE] = packer.filled(problem.rhs.vector), problem.rhs.vector.size
-        header[layout.TWISTS], header[layout.STATE] = (
-            packer.memory(6 * packer.columns),
-            packer.memory(layout.STATE_SIZE),
-        )
+        header[layout.TWISTS] = packer.memory(6 * packer.columns)
+        header[layout.STATE] = packer.memory(layout.STATE_SIZE)
         if self._options.trace:
             header[layout.TRACE] = packer.memory((self._options.max_iterations + 2) * (nq + 2))
         self._constraints()
@@ -190,46 +179,35 @@ class _ProblemPacker:
     def _element(self, explicit: Explicit) -> int:
         """What the value of f is multiplied by, as a point of its group: where it is in W. Emits what makes it."""
         packer, side = self._packer, self._side(explicit)
-        group, nothing = explicit.map.outputs, np.full(explicit.group.nv, -1, dtype=np.int64)
-        inverse = explicit.g_inverse
+        group, inverse = explicit.map.outputs, explicit.g_inverse
         if explicit.rhs_map is None and not isinstance(inverse, RightTranslation):
             return side
         at = packer.memory(group.nq)
         result = PackedResult.of_value(at)
         if explicit.rhs_map is None:
-            packer.emit(
-                layout.COPY, side, result, packer.counted([]), packer.counted(range(group.nq)), packer.counted([])
-            )
+            pack_copy(packer, side, result, range(group.nq))
         else:
-            pack_function(packer, explicit.rhs_map, Argument(side, nothing), result)
+            pack_function(packer, explicit.rhs_map, Argument.still(side, explicit.group.nv), result)
         if isinstance(inverse, RightTranslation):
-            packer.emit(
-                layout.PRODUCT,
-                NO_ARGUMENT,
-                result,
-                packer.counted([]),
-                packer.group(group),
-                packer.filled(inverse.constant),
-            )
+            pack_product(packer, inverse, Argument.still(at, group.nv), result, packer.filled(inverse.constant))
         return at
 
     def _constant_outputs(self, explicit: Explicit, element: int) -> int:
         """Outputs of a map without input: where they are in W. Emits what makes them."""
-        packer, f, none = self._packer, explicit.map, np.full(self._problem.space.nv, -1, dtype=np.int64)
+        packer, f = self._packer, explicit.map
         try:
             value = packer.filled(f.value_of(f.inputs.neutral))
         except UndefinedError:
             raise NotPacked(f"{f.name}, a constant without a value") from None
         at = packer.memory(f.outputs.nq)
         result = PackedResult.of_value(at)
-        entries, nothing = packer.counted(range(f.outputs.nq)), packer.counted([])
-        packer.emit(layout.COPY, value, result, nothing, entries, nothing)
-        pack_product(packer, f, Argument(0, none), result, element)
+        pack_copy(packer, value, result, range(f.outputs.nq))
+        pack_product(packer, f, Argument.still(0, f.inputs.nv), result, element)
         if explicit.g_inverse is None or isinstance(explicit.g_inverse, RightTranslation):
             return at
         outputs = packer.memory(explicit.g_inverse.outputs.nq)
-        nowhere = np.full(f.outputs.nv, -1, dtype=np.int64)
-        pack_function(packer, explicit.g_inverse, Argument(at, nowhere), PackedResult.of_value(outputs))
+        still = Argument.still(at, f.outputs.nv)
+        pack_function(packer, explicit.g_inverse, still, PackedResult.of_value(outputs))
         return outputs
 
     def _generation(self, explicits: Sequence[Explicit], elements: dict[int, int]) -> _Generation:

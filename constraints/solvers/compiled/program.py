@@ -149,14 +149,11 @@ class CompiledProgram(Resumable):
             strict = partial(_strict, options=options)
             self._bring_back = BringBack(problem, options, leaving, strict, evaluation)
 
-    def _memory(self) -> _Memory:
-        return _Memory(self._packed, self._places)
-
     def run(self, q0: Vector, rhs: RightHandSide, workspace: Workspace, near: Vector | None = None) -> Outcome:
         """As `Program.run`."""
         last, memory = self._last
         if workspace is not last:
-            memory = workspace.resource(self, "memory", self._memory)
+            memory = workspace.resource(self, "memory", _Memory, self._packed, self._places)
             self._last = workspace, memory
         if rhs is not memory.rhs:
             memory.take(rhs)
@@ -249,7 +246,7 @@ class CompiledProgram(Resumable):
 
     def project_shared(self, workspace: Workspace, *arrays: Any) -> None:
         """Run the kernel on rows that threads may share: `arrays` are its other arguments."""
-        memory = workspace.resource(self, "memory", self._memory)
+        memory = workspace.resource(self, "memory", _Memory, self._packed, self._places)
         memory.take(None)
         where, calls, project_many = memory.where_many, self._calls, entrances().project_rows
         if calls is None:
@@ -269,7 +266,7 @@ class CompiledProgram(Resumable):
 
     def resume(self, q0: Vector, rhs: RightHandSide, workspace: Workspace, before: Outcome) -> Outcome:
         """As `Resumable.resume`."""
-        memory = workspace.resource(self, "memory", self._memory)
+        memory = workspace.resource(self, "memory", _Memory, self._packed, self._places)
         state = memory.state
         memory.work[self._begin : self._begin + q0.size] = before.q
         state[layout.ITERATIONS], state[layout.TRIES] = before.iterations, before.restarts
@@ -301,9 +298,8 @@ class _Rows(SharedRows):
         self._next = np.zeros(1, dtype=np.int64)
         # Kernels have one signature: writeable, in one piece, row by row.
         self._starts = Q if Q.flags.carray else np.array(Q, order="C")
-        whole = np.array([side.vector for side in self._sides]).reshape(
-            len(self._sides), program.problem.rhs.vector.size
-        )
+        size = program.problem.rhs.vector.size
+        whole = np.array([side.vector for side in self._sides]).reshape(len(self._sides), size)
         self._found, self._figures = Outcomes.empty(*Q.shape), np.zeros((len(Q), 4))
         self._arrays = kernels.places(self._next), self._starts, whole, self._found.q, self._figures
         self._done = 0
