@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import re
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -26,3 +27,10 @@ blocks = load_blocks()
 
 def text_of(page: str) -> str:
     return (DOCS / f"{page}.md").read_text(encoding="utf-8")
+
+
+def cells_of(page: str, section: str) -> list[list[str]]:
+    """Cells of the tables of a section of a page."""
+    (found,) = (part for part in re.split(r"^## ", text_of(page), flags=re.MULTILINE) if part.startswith(section))
+    lines = [line for line in found.splitlines() if line.startswith("| ")]
+    return [[cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]] for line in lines]

@@ -5,11 +5,9 @@ from __future__ import annotations
 import importlib
 import inspect
 import re
-from pathlib import Path
 
 import pytest
-
-PAGE = Path(__file__).resolve().parent.parent.parent / "docs" / "counterparts.md"
+from docs.pages import cells_of
 
 DOORS = ("loops", "dynamics", "robot", "reduced")
 """Where a name without a module is looked up."""
@@ -104,11 +102,7 @@ WORDS = frozenset(("AddBody", "pinocchio.SE3"))
 
 def rows_of(section: str) -> list[list[str]]:
     """Cells of the table of a section, without its head and the lines that name a group."""
-    text = re.split(r"^## ", PAGE.read_text(encoding="utf-8"), flags=re.MULTILINE)
-    (found,) = (part for part in text if part.startswith(section))
-    lines = [line for line in found.splitlines() if line.startswith("| ")]
-    rows = [[cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]] for line in lines]
-    return [row for row in rows if row[0] != section and not row[0].startswith("**")]
+    return [row for row in cells_of("counterparts", section) if row[0] != section and not row[0].startswith("**")]
 
 
 def code_in(cell: str) -> list[str]:

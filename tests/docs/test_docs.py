@@ -11,7 +11,7 @@ from dataclasses import fields
 from pathlib import Path
 
 import pytest
-from docs.pages import DOCS, ROOT, blocks, text_of
+from docs.pages import DOCS, ROOT, blocks, cells_of, text_of
 from samples import SAMPLES
 
 import constraints
@@ -212,11 +212,8 @@ SECTIONS |= {"Robotics Toolbox and ikpy": IKINE}
 
 def rows_of(section: str) -> list[list[str]]:
     """Cells of the tables of a section of the glossary, without their heads."""
-    text = re.split(r"^## ", text_of("glossary"), flags=re.MULTILINE)
-    (found,) = (part for part in text if part.startswith(section))
-    lines = [line for line in found.splitlines() if line.startswith("| ")]
-    cells = [[cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]] for line in lines]
-    return [row for row in cells if row[0] not in (section, "HPP", "Crocoddyl, Pinocchio", "pink, mink")]
+    heads = (section, "HPP", "Crocoddyl, Pinocchio", "pink, mink")
+    return [row for row in cells_of("glossary", section) if row[0] not in heads]
 
 
 @pytest.mark.parametrize("section", SECTIONS)
@@ -235,27 +232,12 @@ WORDS = frozenset(
 
 
 def homes() -> list[object]:
-    modules = [constraints, Projector]
-    for name in (
-        "actions",
-        "errors",
-        "dynamics",
-        "functions",
-        "rows",
-        "interop",
-        "loops",
-        "manipulation",
-        "models",
-        "paths",
-        "reduced",
-        "robot",
-        "solvers",
-        "testing",
-    ):
-        modules.append(importlib.import_module(f"constraints.{name}"))
-    for name in ("dynamics.methods.saddle_point", "loops.mobility", "loops.hinges.hinge"):
-        modules.append(importlib.import_module(f"constraints.{name}"))
-    return [*modules, importlib.import_module("liegroups")]
+    doors = (
+        "actions errors dynamics functions rows interop loops manipulation models paths reduced robot solvers testing"
+    )
+    inside = ("dynamics.methods.saddle_point", "loops.mobility", "loops.hinges.hinge")
+    modules = [importlib.import_module(f"constraints.{name}") for name in (*doors.split(), *inside)]
+    return [constraints, Projector, *modules, importlib.import_module("liegroups")]
 
 
 def exists(dotted: str) -> bool:

@@ -57,19 +57,9 @@ def names() -> dict[str, Any]:
     given = dict(vars(constraints)) | {name: getattr(liegroups, name) for name in ("SE3", "SO3", "R3xSO3", "Rn")}
     return given | {
         **{"np": np, "pickle": pickle, "constraints": constraints, "robot": robot, "model": robot.model},
-        **{
-            "q": result.q,
-            "a": np.linspace(-1.0, 1.0, robot.nv),
-            "v": np.ones(robot.nv),
-            "q_ref": q,
-            "Q": [q, q],
-            "pool": None,
-            "path": constraints.paths.interpolate(problem, result.q, result.q).or_raise(),
-            "velocity": 1.0,
-            "acceleration": 2.0,
-            "q0": result.q,
-            "q1": result.q,
-        },
+        **{"q": result.q, "q0": result.q, "q1": result.q, "q_ref": q, "Q": [q, q], "pool": None},
+        **{"a": np.linspace(-1.0, 1.0, robot.nv), "v": np.ones(robot.nv), "velocity": 1.0, "acceleration": 2.0},
+        **{"path": constraints.paths.interpolate(problem, result.q, result.q).or_raise()},
         **{"hand": hand, "elbow": elbow, "problem": problem, "other": Problem(robot, [elbow]), "projector": projector},
         **{"result": Projector(problem, Options(nearest=True, threshold=1e-8, trace=True)).project(q)},
         **{"target": [0.4, 0.1, 0.5, 0.0, 1.0, 0.0, 0.0], "there": [0.9, 0.3, 0.2, 0.0, 0.0, 0.0, 1.0]},

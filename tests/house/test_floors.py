@@ -76,24 +76,11 @@ DOORS = {
     "llvmlite": ("constraints.solvers.machine",),
 }
 PINOCCHIO_DOOR = "constraints.robot.model.pinocchio"
-PINOCCHIO_ROOMS = tuple(
-    f"constraints.{room}"
-    for room in (
-        "robot",
-        "functions",
-        "loops",
-        "dynamics",
-        "reduced",
-        "actions",
-        "models",
-        "collisions",
-        "manipulation",
-        "planning",
-        "files",
-        "interop",
-        "solvers.compiled",
-    )
-)  # the packages that take `pin` from the door
+TAKE_PIN = """
+    robot functions loops dynamics reduced actions models collisions manipulation planning files interop
+    solvers.compiled
+"""
+PINOCCHIO_ROOMS = tuple(f"constraints.{room}" for room in TAKE_PIN.split())  # they take `pin` from the door
 
 LAZY = "constraints.exports"  # imports what doors name in their tables, which are read here
 WHERE = "tests/house/test_floors.py"

@@ -162,10 +162,6 @@ def test_lists_are_accepted_everywhere():
     assert len(answers) == 1
 
 
-def test_public_names_are_sorted_and_complete():
-    """Property 25: a door offers each name once, every name is there, and that of `constraints` at most 46."""
-    for package in (constraints, liegroups):
-        names = offered(package)
-        assert len(set(names)) == len(names)
-        assert all(hasattr(package, name) for name in names)
+def test_the_front_door_offers_few_names():
+    """Property 25: at most 46; `test_packaging` looks at each."""
     assert len(offered(constraints)) <= 46
