@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 ROOT = Path(__file__).resolve().parent.parent
+BENCHMARKS = ROOT / "benchmarks"
 OTHERS = (
     "matplotlib.backends.backend_agg", "matplotlib.pyplot", "scipy.cluster.vq", "scipy.interpolate", "scipy.optimize",
     "scipy.spatial",

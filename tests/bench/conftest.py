@@ -5,19 +5,17 @@ from __future__ import annotations
 import importlib
 import sys
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
-
-BENCHMARKS = Path(__file__).resolve().parent.parent.parent / "benchmarks"
+import scripts
 
 
 @pytest.fixture(scope="module", autouse=True)
 def on_path() -> Iterator[None]:
-    sys.path.insert(0, str(BENCHMARKS))
+    sys.path.insert(0, str(scripts.BENCHMARKS))
     yield
-    sys.path.remove(str(BENCHMARKS))
+    sys.path.remove(str(scripts.BENCHMARKS))
 
 
 @pytest.fixture(scope="module")

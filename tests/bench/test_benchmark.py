@@ -21,8 +21,7 @@ import constraints
 from constraints import Function, Position, Projector
 from constraints.functions import Composition
 
-BENCHMARKS = Path(__file__).resolve().parent.parent.parent / "benchmarks"
-PROBLEMS = sorted((BENCHMARKS / "problems").glob("*.npz"))
+PROBLEMS = sorted((scripts.BENCHMARKS / "problems").glob("*.npz"))
 KEYS = [
     "problem", "engine", "success", "success_without_restarts", "us_per_projection", "us_per_usable", "us_solved",
     "iterations", "us_per_iteration", "max_error", "hpp", "ratio",
@@ -361,7 +360,7 @@ def test_successes_on_shipped_problems_are_true_ones(files: Any, judging: Any, p
 
 
 def run(*given: str, folder: Path) -> scripts.Done:
-    return scripts.run(BENCHMARKS / "projection.py", *given, folder=folder)
+    return scripts.run(scripts.BENCHMARKS / "projection.py", *given, folder=folder)
 
 
 def test_json_has_the_agreed_keys_and_fractions(tmp_path: Path) -> None:
@@ -471,8 +470,8 @@ def test_the_figure_is_a_picture(on_path: None, tmp_path: Path) -> None:
 @pytest.mark.skipif(find_spec("numba") is None, reason="the compiled engine is an extra")
 def test_rows_of_batches_are_timed_beside_their_kernel_and_on_two_threads(tmp_path: Path) -> None:
     """Engine 7: a line a problem; the program ends with an error where threads give other bits."""
-    given = [str(BENCHMARKS / "problems" / f"{name}.npz") for name in ("ur5_pose", "ur5_grasp_explicit")]
-    done = scripts.run(BENCHMARKS / "batch_threads.py", "--check", *given, folder=tmp_path)
+    given = [str(scripts.BENCHMARKS / "problems" / f"{name}.npz") for name in ("ur5_pose", "ur5_grasp_explicit")]
+    done = scripts.run(scripts.BENCHMARKS / "batch_threads.py", "--check", *given, folder=tmp_path)
     assert done.returncode == 0, done.stderr
     head, *lines, last = done.stdout.splitlines()
     assert head.split()[:3] == ["problem", "kernel", "batch"]

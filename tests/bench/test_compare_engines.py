@@ -9,11 +9,9 @@ import scripts
 
 pytest.importorskip("numba")
 
-BENCHMARKS = Path(__file__).resolve().parent.parent.parent / "benchmarks"
-
 
 def run(*arguments: str) -> scripts.Done:
-    return scripts.run(BENCHMARKS / "compare_engines.py", *arguments)
+    return scripts.run(scripts.BENCHMARKS / "compare_engines.py", *arguments)
 
 
 def test_both_engines_do_the_same_on_every_problem_file() -> None:
@@ -24,7 +22,7 @@ def test_both_engines_do_the_same_on_every_problem_file() -> None:
 
 
 def test_a_share_below_the_least_one_is_a_failure() -> None:
-    problem = str(BENCHMARKS / "problems" / "ur5_pose.npz")
+    problem = str(scripts.BENCHMARKS / "problems" / "ur5_pose.npz")
     done = run(problem, "--starts", "5", "--least", "1.01")
     assert done.returncode == 1
     assert "5 of 5 the same" in done.stdout
@@ -37,7 +35,7 @@ def test_what_differs_is_shown(change: str, word: str, tmp_path: Path) -> None:
     script.write_text(
         f"""
 import sys
-sys.path.insert(0, {str(BENCHMARKS)!r})
+sys.path.insert(0, {str(scripts.BENCHMARKS)!r})
 import compare_engines
 from constraints.solvers.compiled.program import CompiledProgram
 was = CompiledProgram.run_many
@@ -49,7 +47,7 @@ def changed(*given):
         found.iterations[:] += 1
     return found
 CompiledProgram.run_many = changed
-sys.argv[1:] = [{str(BENCHMARKS / "problems" / "ur5_pose.npz")!r}, "--starts", "5"]
+sys.argv[1:] = [{str(scripts.BENCHMARKS / "problems" / "ur5_pose.npz")!r}, "--starts", "5"]
 sys.exit(compare_engines.main())
 """
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import sys
 from pathlib import Path
@@ -17,18 +18,13 @@ from constraints.solvers.projection.engines import as_engine
 
 pytestmark = needs_robot_data
 
-ROOT = Path(__file__).resolve().parent.parent.parent
-SCRIPT = ROOT / "benchmarks" / "manipulation.py"
+SCRIPT = scripts.BENCHMARKS / "manipulation.py"
 
 
 @pytest.fixture(scope="module")
-def benchmark() -> Any:
+def benchmark(on_path: None) -> Any:
     """The script as a module."""
-    sys.path.insert(0, str(SCRIPT.parent))
-    try:
-        return __import__("manipulation")
-    finally:
-        sys.path.remove(str(SCRIPT.parent))
+    return importlib.import_module("manipulation")
 
 
 def run(*given: str) -> scripts.Done:

@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-import sys
+import importlib
 from pathlib import Path
 from typing import Any
 
 import pytest
 from robots import needs_robot_data
 
-BENCHMARKS = Path(__file__).resolve().parent.parent.parent / "benchmarks"
 
-
-@pytest.fixture
-def models_tried(monkeypatch: pytest.MonkeyPatch) -> Any:
+@pytest.fixture(scope="module")
+def models_tried(on_path: None) -> Any:
     """The command `benchmarks/models_tried.py`."""
-    monkeypatch.syspath_prepend(str(BENCHMARKS))
-    import models_tried
-
-    yield models_tried
-    sys.modules.pop("models_tried", None)
+    return importlib.import_module("models_tried")
 
 
 @needs_robot_data

@@ -17,8 +17,7 @@ from each_choice import a_few
 
 from constraints import Options, Projector
 
-BENCHMARKS = Path(__file__).resolve().parent.parent.parent / "benchmarks"
-PROBLEMS = sorted((BENCHMARKS / "problems" / "others").glob("*.npz"))
+PROBLEMS = sorted((scripts.BENCHMARKS / "problems" / "others").glob("*.npz"))
 LEFT_TO_NEWTON = {
     "allegro_fingertips": 12, "anymal_reach": 18, "baxter_box_explicit": 8, "baxter_dual": 6, "borinot_reach": 5,
     "centauro_hands": 18, "g1_two_points": 20, "go2_patches": 20, "hyq_feet": 12, "icub_hands": 20,
@@ -121,7 +120,7 @@ def test_the_compiled_engine_packs_each_problem(files: Any, path: Path) -> None:
 
 
 def run(*given: str, folder: Path) -> scripts.Done:
-    return scripts.run(BENCHMARKS / "projection.py", *given, folder=folder)
+    return scripts.run(scripts.BENCHMARKS / "projection.py", *given, folder=folder)
 
 
 def test_the_benchmark_runs_the_set(tmp_path: Path) -> None:
@@ -211,14 +210,14 @@ def test_the_benchmark_stays_on_one_core(tmp_path: Path) -> None:
         "import os, sys; sys.path.insert(0, sys.argv[1]); import turns; turns.stay_on_one_core(); "
         "print(len(os.sched_getaffinity(0)) if hasattr(os, 'sched_getaffinity') else 1)"
     )
-    done = scripts.run(tmp_path / "one.py", str(BENCHMARKS))
+    done = scripts.run(tmp_path / "one.py", str(scripts.BENCHMARKS))
     assert done.stdout.split() == ["1"]
 
 
 @pytest.mark.parametrize("engine", ["readable", *(["compiled"] if find_spec("numba") else [])])
 def test_feet_on_patches_settle(files: Any, judging: Any, engine: str) -> None:
     """Sixteen limits of four feet: a step that crosses one that holds by microns let go of others (11 iterations)."""
-    file = files.read(BENCHMARKS / "problems" / "others" / "go2_patches.npz")
+    file = files.read(scripts.BENCHMARKS / "problems" / "others" / "go2_patches.npz")
     projector = Projector(files.build(file), Options(threshold=file.threshold, max_iterations=40), engine)
     results = [projector.project(q) for q in judging.Judge(file.description).starts(100, 7)]
     assert all(result.success for result in results)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import importlib
 import json
-import sys
 from functools import cache
 from pathlib import Path as File
 from typing import Any
@@ -18,17 +18,13 @@ from constraints.paths.path import Piece
 from constraints.planning import Limits
 
 pytestmark = needs_robot_data
-SCRIPT = File(__file__).resolve().parent.parent.parent / "benchmarks" / "planning.py"
+SCRIPT = scripts.BENCHMARKS / "planning.py"
 
 
 @cache
 def solved(module: str, name: str) -> tuple[Any, Path]:
     """The scene, and a path that is all right."""
-    sys.path.insert(0, str(SCRIPT.parent))
-    try:
-        scene = getattr(__import__(module), name)()
-    finally:
-        sys.path.remove(str(SCRIPT.parent))
+    scene = getattr(importlib.import_module(module), name)()
     return scene, scene.solve(scene.queries[0], np.random.default_rng(0), Limits()).or_raise()
 
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import importlib
 import sys
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,14 +11,10 @@ import pytest
 
 from constraints.loops import AssemblyOptions, assemble_position
 
-BENCHMARKS = Path(__file__).resolve().parent.parent.parent / "benchmarks"
-
 
 @pytest.fixture(scope="module")
-def rounding() -> Iterator[Any]:
-    sys.path.insert(0, str(BENCHMARKS))
-    yield importlib.import_module("rounded_files")
-    sys.path.remove(str(BENCHMARKS))
+def rounding(on_path: None) -> Any:
+    return importlib.import_module("rounded_files")
 
 
 def test_the_check_is_clean(rounding: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

@@ -20,8 +20,6 @@ import constraints as lc
 from constraints.errors import ModelError, UndefinedError
 from constraints.models import sample_arm, sample_two_arms
 
-BENCHMARKS = Path(__file__).resolve().parent.parent.parent / "benchmarks"
-
 
 @pytest.fixture(scope="module")
 def blocks(on_path: None) -> Any:
@@ -478,7 +476,7 @@ def test_findings_end_with_exit_code_one(command: Any, arm_block: Any, monkeypat
 
 
 def test_fuzz_is_a_command() -> None:
-    done = scripts.run(BENCHMARKS / "soundness.py", "--fuzz", "60", "--seed", "3")
+    done = scripts.run(scripts.BENCHMARKS / "soundness.py", "--fuzz", "60", "--seed", "3")
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.startswith("60 bad inputs (seed 3) at ")
     assert "60 refused by name; 0 findings" in done.stdout
