@@ -81,12 +81,13 @@ def _called(problem: Problem, options: Options | None = None) -> str:
     return f", which calls {names} in Python" if names else ""
 
 
-def cost_of_python(problem: Problem, engine: Engine) -> str:
+def cost_of_python(problem: Problem, engine: Engine, *, remedy: bool = False) -> str:
     """What the compiled engine spends in Python on a problem, in words; empty where that is nothing.
 
     Args:
         problem: the problem.
         engine: what solved it.
+        remedy: whether they say too what to write instead of the functions that it calls.
     """
     if repr(engine) != "CompiledEngine()":
         return ""
@@ -96,15 +97,7 @@ def cost_of_python(problem: Problem, engine: Engine) -> str:
     if calls is None:
         return ""
     part = "part" if calls.share is None else f"{100.0 * calls.share:.0f} %"
-    return f"{part} of the time in Python: {calls.names}"
-
-
-def remedy_of_python(problem: Problem) -> str:
-    """What to write instead of the functions that a problem calls in Python."""
-    from ..compiled.calls import calls_of
-
-    calls = calls_of(problem)
-    return "" if calls is None else calls.remedy
+    return f"{part} of the time in Python: {calls.names}{f'; {calls.remedy}' if remedy else ''}"
 
 
 def engine_of_trials(problem: Problem, options: Options, engine: Engine) -> Engine | None:

@@ -31,7 +31,7 @@ from ..engine import Engine, Outcome
 from ..options import Options
 from ..result import ByJoint
 from ..status import Refined, Status, Step
-from .engines import cost_of_python, remedy_of_python, solved_by
+from .engines import cost_of_python, solved_by
 
 if TYPE_CHECKING:
     from ...certificates.certificate import Certificate
@@ -195,9 +195,7 @@ class Projection(Solved, ByJoint):
     def describe(self) -> str:
         """The result in words: status, which engine solved it, errors by constraint, active bounds."""
         lines = [f"solved by {solved_by(self.problem, self.options, self.engine)}"]
-        python = cost_of_python(self.problem, self.engine)
-        if python:
-            lines.append(f"{python}; {remedy_of_python(self.problem)}")
+        lines += filter(None, [cost_of_python(self.problem, self.engine, remedy=True)])
         if self.status is not Status.UNDEFINED:
             lines += errors_of(self.problem, self.q, self.rhs, self.options.threshold)
         lines += self.questions
