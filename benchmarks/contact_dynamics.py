@@ -42,7 +42,7 @@ from timing import in_bursts, rigid_contacts
 from constraints import Base, Implicit, Options, Pose, Problem, Projector, Robot
 from constraints.actions import Actuators, ContactForwardDynamics
 from constraints.dynamics import forward_dynamics
-from constraints.dynamics.derivatives import solution_slopes
+from constraints.dynamics.derivatives import balance_at, slopes_of_balance
 from constraints.loops import Axes, ConstraintSet, Form, PointContact, SurfaceContact
 from constraints.robot.files.packages import robot_data_folder
 from constraints.rows.stacking import Order, stack_rows
@@ -92,7 +92,12 @@ class Case:
         motion = self.robot.at(self.q, self.v)
         found = forward_dynamics(contacts, motion, self.actions["fast"].actuators.tau(self.q, self.u))
         a, multipliers = found.acceleration, found.multipliers
-        return solution_slopes(contacts, self.q, self.v, a, multipliers, motion.mass_matrix())
+        tree = self.robot.space.elementary
+        data = tree.datas.take()
+        balance = balance_at(contacts, self.q, self.v, a, multipliers, tree, data)
+        slopes = slopes_of_balance(contacts, self.q, motion.mass_matrix(), balance, multipliers, data)
+        tree.datas.give(data)
+        return slopes
 
     def clock(self, contacts: ConstraintSet, is_point: bool) -> Callable[[], Any]:
         """Pinocchio's two calls."""

@@ -12,7 +12,7 @@ with a and lambda kept in the changes on the right.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol, final
+from typing import Any, NamedTuple, final
 
 import numpy as np
 from scipy.linalg import lapack
@@ -24,6 +24,7 @@ from ..loops import ConstraintSet
 from ..loops.set_slopes import SetSlopes, set_slopes
 from ..robot.elementary import ElementaryTree
 from ..rows.right_hand_side import RightHandSide
+from .methods.cholesky import inverse_factor
 from .methods.row_space import RowSpace
 
 CHANGES = 1e-7
@@ -81,54 +82,6 @@ class SolutionSlopes:
     l_gamma: Matrix
 
 
-class ChangesAtPlace(Protocol):
-    """What rows change by along q at a place, at rest and apart from their right-hand sides."""
-
-    def rate(self, velocity: Vector) -> Matrix:
-        """Derivative (size, nv) of J velocity by q."""
-        ...
-
-    def force(self, multipliers: Vector) -> Matrix:
-        """Derivative (nv, nv) of J^T multipliers by q."""
-        ...
-
-    def beside(self) -> Matrix:
-        """J (size, nv) at a configuration next to this one."""
-        ...
-
-
-def solution_slopes(
-    constraint_set: ConstraintSet,
-    q: Vector,
-    v: Vector,
-    a: Vector,
-    multipliers: Vector,
-    M: Matrix,
-    damping: float = 0.0,
-    rhs: RightHandSide | None = None,
-) -> SolutionSlopes | None:
-    """Derivatives at a solution of the dynamics: of independent, damped, or redundant rows.
-
-    Args:
-        constraint_set: whose rows, with their stabilisation.
-        q, v: the state (nq,), (nv,).
-        a: its acceleration (nv,).
-        multipliers: lambda (size,); where rows are redundant and not damped, those of least norm.
-        M: mass matrix (nv, nv), with armature.
-        damping: mu.
-        rhs: right-hand sides with their rates; the default ones if absent.
-
-    Returns:
-        None where there are none: the rank of the rows changes beside the state, or a matrix is singular.
-    """
-    tree = constraint_set.robot.space.elementary
-    data = tree.datas.take()
-    balance = balance_at(constraint_set, q, v, a, multipliers, tree, data, rhs)
-    found = slopes_of_balance(constraint_set, q, M, balance, multipliers, data, damping, rhs)
-    tree.datas.give(data)
-    return found
-
-
 def slopes_of_balance(
     constraint_set: ConstraintSet,
     q: Vector,
@@ -139,12 +92,20 @@ def slopes_of_balance(
     damping: float = 0.0,
     rhs: RightHandSide | None = None,
 ) -> SolutionSlopes | None:
-    """As `solution_slopes`, from what the equations change by.
+    """Derivatives at a solution of the dynamics: of independent, damped, or redundant rows.
 
     Args:
-        constraint_set, q, M, multipliers, damping, rhs: as there.
-        balance: at the solution.
+        constraint_set: whose rows, with their stabilisation.
+        q: where (nq,).
+        M: mass matrix (nv, nv), with armature.
+        balance: what the equations change by at the solution.
+        multipliers: lambda (size,); where rows are redundant and not damped, those of least norm.
         data: of pinocchio, for the elementary tree; overwritten.
+        damping: mu.
+        rhs: right-hand sides with their rates; the default ones if absent.
+
+    Returns:
+        None where there are none: the rank of the rows changes beside the state, or a matrix is singular.
     """
     found = damped_slopes(M, balance, damping, np.inf if damping else WELL)
     if damping or found is not None:
@@ -208,7 +169,7 @@ def damped_slopes(M: Matrix, balance: EquationChanges, damping: float, most: flo
     """
     J = balance.rows.jacobian
     k = len(J)
-    half = _inverse_factor(M)
+    half = inverse_factor(M)
     if half is None:
         return None
     a_tau = half.T.dot(half)
@@ -219,7 +180,7 @@ def damped_slopes(M: Matrix, balance: EquationChanges, damping: float, most: flo
     if damping:
         S.flat[:: k + 1] += damping
     size = float(S.trace())
-    inner = _inverse_factor(S)
+    inner = inverse_factor(S)
     if inner is None or not size * float(np.vdot(inner, inner)) <= most:  # a bound of the condition
         return None
     A = inner.dot(Y.T.dot(half))
@@ -227,15 +188,6 @@ def damped_slopes(M: Matrix, balance: EquationChanges, damping: float, most: flo
     l_gamma = inner.T.dot(inner)
     rough = size * float(l_gamma.trace()) > ROUGH or float(M.trace()) * float(np.vdot(half, half)) > ROUGH
     return _by_state(balance, a_tau, -inner.T.dot(A), l_gamma, _saddle_point(M, J, damping) if rough else None)
-
-
-def _inverse_factor(M: Matrix) -> Matrix | None:
-    """The inverse of the lower Cholesky factor of a symmetric matrix; None where it is not positive."""
-    L, failed = lapack.dpotrf(M, lower=1, clean=1)
-    if failed:
-        return None
-    inverted: tuple[Matrix, int] = lapack.dtrtri(L, lower=1, overwrite_c=1)
-    return None if inverted[1] else inverted[0]
 
 
 def _saddle_point(M: Matrix, J: Matrix, damping: float) -> Matrix:
@@ -298,7 +250,7 @@ LEAST_CONDITION_OF_SLOPES = 1e-13
 
 @final
 class RowChanges:
-    """`ChangesAtPlace` of the rows of a set at a configuration.
+    """What the rows of a set change by along q at a configuration, at rest and apart from their right-hand sides.
 
     Args:
         constraint_set: whose.
@@ -314,17 +266,17 @@ class RowChanges:
         self._still = np.zeros(constraint_set.robot.nv)
 
     def rate(self, velocity: Vector) -> Matrix:
-        """As `ChangesAtPlace.rate`."""
+        """Derivative (size, nv) of J velocity by q."""
         return self._slopes(velocity, np.zeros(self._set.size)).rate
 
     def force(self, multipliers: Vector) -> Matrix:
-        """As `ChangesAtPlace.force`."""
+        """Derivative (nv, nv) of J^T multipliers by q."""
         rows, still, slopes = self._slopes(self._still, multipliers), self._still, self._tree.force_slopes
         pushed = slopes(self._data, self._q, still, still, rows.wrenches)[0]
         return rows.force - pushed + slopes(self._data, self._q, still, still)[0]
 
     def beside(self) -> Matrix:
-        """As `ChangesAtPlace.beside`."""
+        """J (size, nv) at a configuration next to this one."""
         space = self._set.robot.space
         way = np.cos(np.arange(1.0, space.nv + 1.0))  # in no special direction, and the same in each run
         return self._set.jacobian(space.integrate(self._q, STATE_BESIDE * way), self._rhs)
@@ -334,7 +286,7 @@ class RowChanges:
 
 
 def redundant_slopes(
-    M: Matrix, balance: EquationChanges, space: RowSpace, changes: ChangesAtPlace, multipliers: Vector
+    M: Matrix, balance: EquationChanges, space: RowSpace, changes: RowChanges, multipliers: Vector
 ) -> SolutionSlopes | None:
     r"""Derivatives where rows are redundant and their rank is locally constant; multipliers of least norm.
 
@@ -372,7 +324,7 @@ def redundant_slopes(
     return SolutionSlopes(found.a_q, found.a_v, found.a_tau, l_q, l_v, l_tau, found.a_gamma @ met, l_gamma @ met)
 
 
-def _changes_rank(J: Matrix, left: Matrix, free: Matrix, changes: ChangesAtPlace) -> bool:
+def _changes_rank(J: Matrix, left: Matrix, free: Matrix, changes: RowChanges) -> bool:
     r"""Whether a combination of rows that vanishes would move what all rows leave free, beside this state.
 
     That is, :math:`w^T\,\delta J\,z` for combinations w and free motions z, from the side that has fewer.

@@ -43,6 +43,15 @@ def lightest(L: Matrix, A: Matrix) -> float:
     return min((pivots * pivots / A.diagonal()).tolist(), default=1.0)
 
 
+def inverse_factor(M: Matrix, overwrite: bool = False) -> Matrix | None:
+    """The inverse of the lower Cholesky factor of a symmetric matrix, which may be overwritten; None: not positive."""
+    L, failed = _potrf(M, lower=1, clean=1, overwrite_a=overwrite)
+    if failed:
+        return None
+    inverted: tuple[Matrix, int] = lapack.dtrtri(L, lower=1, overwrite_c=1)
+    return None if inverted[1] else inverted[0]
+
+
 def lacks_mass(H: Matrix) -> bool:
     """Whether a motion of one coordinate has no mass, beside the heaviest."""
     diagonal = H.diagonal().tolist()

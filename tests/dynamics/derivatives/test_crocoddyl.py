@@ -9,7 +9,7 @@ import pytest
 from crocoddyl_cases import ContactCase, contact_cases, robot_of
 
 from constraints.dynamics import DynamicsStatus, forward_dynamics
-from constraints.dynamics.derivatives import SolutionSlopes, solution_slopes
+from constraints.dynamics.derivatives import SolutionSlopes, balance_at, slopes_of_balance
 from constraints.dynamics.forward_derivatives import slopes_by_pinocchio
 from constraints.dynamics.methods.pinocchio_constraints import PinocchioConstraints
 from constraints.dynamics.methods.pinocchio_rows import has_its_slopes
@@ -37,7 +37,9 @@ def by_rows(case: ContactCase) -> tuple[Any, Any, SolutionSlopes]:
     x = np.linalg.solve(K, np.concatenate([case.tau - motion.bias_force(), gamma]))
     a: Any = x[: len(M)]
     multipliers: Any = x[len(M) :]
-    found = solution_slopes(some, q, v, a, multipliers, M, case.damping)
+    tree, data = case.robot.space.elementary, case.robot.space.elementary.datas.take()
+    balance = balance_at(some, q, v, a, multipliers, tree, data)
+    found = slopes_of_balance(some, q, M, balance, multipliers, data, case.damping)
     assert found is not None
     return a, multipliers, found
 
