@@ -7,7 +7,6 @@ from typing import final
 
 import numpy as np
 
-from liegroups.arguments import expect
 from liegroups.arrays import BoolVector, Matrix, Vector
 
 from ..errors import UndefinedError
@@ -74,25 +73,12 @@ def constraint_force(
     q: Vector,
     multipliers: Vector,
     vanishing: Matrix,
-    on: Body = "successor",
+    on: Body,
 ) -> ConstraintForce:
-    r"""The force of a contact or closure in the axes of the world.
+    r"""As `RowForces.constraint_force`, from multipliers of all rows (size,) at q (nq,).
 
-    With :math:`w = A\,\lambda_i` the wrench of its multipliers, and N the combinations of rows that vanish,
-    :math:`J^T N = 0`: the wrench is determined up to the columns of :math:`A\,N_i`.
-
-    Args:
-        constraint_set: with the constraint.
-        which: the object, its position, or its name.
-        q: configuration (nq,).
-        multipliers: of all rows (size,).
-        vanishing: N (size, k), orthonormal columns.
-        on: the body it acts on.
-
-    Raises:
-        NoWrenchError: the constraint is neither a contact nor a closure.
-        UndefinedError: a rod whose ends coincide.
-        UnknownNameError: another word than "successor" or "predecessor".
+    With :math:`w = A\,\lambda_i` the wrench of its multipliers, and N (size, k) the combinations of rows that vanish,
+    :math:`J^T N = 0`, in orthonormal columns: the wrench is determined up to the columns of :math:`A\,N_i`.
     """
     owner = frame_rows(constraint_set, which)
     if isinstance(owner, RodClosure):
@@ -102,32 +88,8 @@ def constraint_force(
     s = constraint_set.slice_of(which)
     A = np.concatenate([placement.rotation @ Q[:, :3].T, placement.rotation @ Q[:, 3:].T])
     wrench, some = A @ multipliers[s], vanishing[s]
-    return ConstraintForce(
-        owner.name,
-        body.name,
-        np.array(placement.translation),
-        wrench[:3],
-        wrench[3:],
-        _directions(A[:3], some),
-        _directions(A[3:], some),
-    )
-
-
-def axial_force(constraint_set: ConstraintSet, which: RowOwner | str | int, q: Vector, multipliers: Vector) -> float:
-    r"""Axial force of a rod [N], :math:`N = \lambda\,|x|`: positive where it is pushed together, negative in traction.
-
-    Args:
-        constraint_set: with the rod.
-        which: the object, its position, or its name.
-        q: configuration (nq,).
-        multipliers: of all rows (size,).
-
-    Raises:
-        WrongObjectError: the constraint is no rod.
-        UndefinedError: its ends coincide.
-    """
-    rod = expect(constraint_set[which], RodClosure, "constraint with an axial force", "a RodClosure")
-    return float(multipliers[constraint_set.slice_of(which)][0]) * rod_length(rod, q)
+    point, undetermined = np.array(placement.translation), (_directions(A[:3], some), _directions(A[3:], some))
+    return ConstraintForce(owner.name, body.name, point, wrench[:3], wrench[3:], *undetermined)
 
 
 def rod_length(rod: RodClosure, q: Vector) -> float:

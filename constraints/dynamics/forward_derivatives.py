@@ -13,7 +13,6 @@ from liegroups.arguments import expect
 from liegroups.arrays import Matrix, Vector
 from liegroups.formulas.third_order import se3_coad
 
-from ..errors import UnknownNameError
 from ..loops import Axes
 from ..loops.frame_rows import FrameRows
 from ..robot import Frame, Motion
@@ -26,7 +25,7 @@ from .laws.external_force import force_slopes
 from .methods.pinocchio_constraints import PinocchioConstraints, differentiable_constraints_of
 from .methods.status import DynamicsStatus
 from .methods.system import Question
-from .multipliers import Body, NoWrenchError
+from .multipliers import Body, check_body, frame_rows
 
 if TYPE_CHECKING:
     from .forward import ForwardDynamics
@@ -129,13 +128,10 @@ class DynamicsDerivatives(Result):
             NoWrenchError: the constraint is neither a contact nor a closure.
             UnknownNameError: `on` is not "successor" or "predecessor".
         """
-        if on not in ("successor", "predecessor"):
-            raise UnknownNameError("body of a constraint", str(on), ("successor", "predecessor"))
+        check_body(on)
         expect(axes, Axes, "axes of a wrench", "Axes.LOCAL or Axes.LOCAL_WORLD_ALIGNED")
         constraint_set, found = self.question.constraint_set, self._slopes
-        owner = constraint_set[which]
-        if not isinstance(owner, FrameRows):
-            raise NoWrenchError(owner.name)
+        owner = frame_rows(constraint_set, which)
         s = constraint_set.slice_of(which)
         moved = _moved(self.question, owner, self.multipliers[s], -1.0 if on == "predecessor" else 1.0, axes, frame)
         by_q, matrix = moved

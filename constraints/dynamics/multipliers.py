@@ -83,6 +83,7 @@ class WithMultipliers:
 
         Raises:
             NoWrenchError: the constraint is neither a contact nor a closure.
+            UnknownNameError: another word than "successor" or "predecessor".
             OptionError: a node without dynamics.
         """
         constraint_set, q, numbers = self._multipliers
@@ -98,22 +99,7 @@ def wrench_of(
     axes: Axes = Axes.LOCAL,
     frame: Frame | str | None = None,
 ) -> Vector:
-    r"""Wrench (6,) of a contact or closure on one of its bodies: force then moment [N, N m], or impulses of them.
-
-    Args:
-        constraint_set: with the constraint.
-        which: the object, its position, or its name.
-        q: configuration (nq,).
-        multipliers: of all rows (size,).
-        on: the body it acts on: the successor, or the predecessor with the opposite wrench.
-        axes: LOCAL, those of the frame, or LOCAL_WORLD_ALIGNED, those of the world.
-        frame: at the origin of which frame, and in whose axes; that of the body by default.
-
-    Raises:
-        NoWrenchError: the constraint is neither a contact nor a closure.
-        UnknownNameError: another word than "successor" or "predecessor".
-    """
-    expect(axes, Axes, "axes of a wrench", "Axes.LOCAL or Axes.LOCAL_WORLD_ALIGNED")
+    """As `WithMultipliers.wrench`, from multipliers of all rows (size,) at q (nq,)."""
     owner = frame_rows(constraint_set, which)
     body, Q = body_matrix(owner, q, on)
     some = multipliers[constraint_set.slice_of(which)]
@@ -140,14 +126,15 @@ def frame_rows(constraint_set: ConstraintSet, which: RowOwner | str | int) -> Fr
     return owner
 
 
-def body_matrix(owner: FrameRows, q: Vector, on: Body) -> tuple[Frame, Matrix]:
-    """One of the two bodies of a contact or closure: its frame, and the matrix Q (k, 6) on its body twist.
-
-    Raises:
-        UnknownNameError: another word than "successor" or "predecessor".
-    """
+def check_body(on: str) -> None:
+    """Refuse another word than "successor" or "predecessor"."""
     if on not in ("successor", "predecessor"):
         raise UnknownNameError("body of a constraint", str(on), ("successor", "predecessor"))
+
+
+def body_matrix(owner: FrameRows, q: Vector, on: Body) -> tuple[Frame, Matrix]:
+    """One of the two bodies of a contact or closure: its frame, and the matrix Q (k, 6) on its body twist."""
+    check_body(on)
     Q_p, Q_s = owner.constraint_matrices(q)
     return (owner.successor, Q_s) if on == "successor" else (owner.predecessor, Q_p)
 

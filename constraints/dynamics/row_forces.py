@@ -10,13 +10,13 @@ from typing import ClassVar, final
 from liegroups.arguments import expect
 from liegroups.arrays import BoolVector, Vector
 
-from ..loops import Axes, Closure
+from ..loops import Axes, Closure, RodClosure
 from ..loops.frame_rows import FrameRows
 from ..robot import Frame
 from ..rows.row_owner import RowOwner
 from ..solvers.result import ByJoint
 from ..words import first_names
-from .constraint_force import ConstraintForce, axial_force, constraint_force
+from .constraint_force import ConstraintForce, constraint_force, rod_length
 from .laws.external_force import Force
 from .laws.frame_links import on_other
 from .laws.hinge_forces import motion_subspace, wrench_at
@@ -31,7 +31,6 @@ from .multipliers import (
     pulling_contacts,
     pulling_words,
     seen_at,
-    wrench_of,
 )
 
 
@@ -187,8 +186,9 @@ class RowForces(ByJoint, WithMultipliers):
 
         Source: sign of the multipliers of rods of Robotran.
         """
-        asked = self.question
-        return axial_force(asked.constraint_set, which, asked.q, self.multipliers)
+        owner = self.question.constraint_set[which]
+        rod = expect(owner, RodClosure, "constraint with an axial force", "a RodClosure")
+        return float(self.multipliers_of(which)[0]) * rod_length(rod, self.question.q)
 
     @final
     def inter_body_force(
@@ -238,8 +238,7 @@ class RowForces(ByJoint, WithMultipliers):
 
     def _across(self, owner: FrameRows) -> Vector:
         """The whole wrench on the successor, in its frame."""
-        asked = self.question
-        wrench = wrench_of(asked.constraint_set, owner, asked.q, self.multipliers)
+        asked, wrench = self.question, self.wrench(owner)
         if isinstance(owner, Closure):
             wrench += wrench_at(self.acting, owner, asked.constraint_set.robot.at(asked.q, asked.v))
         return wrench
