@@ -6,8 +6,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import ClassVar, final
 
-import numpy as np
-
 from liegroups.arrays import ArrayLike, TangentLike, Vector
 
 from ..loops import ConstraintSet
@@ -16,12 +14,12 @@ from ..robot import Motion
 from ..rows.right_hand_side import RightHandSide
 from ..words import counted, first_names
 from .forward_derivatives import DynamicsDerivatives, dynamics_derivatives
-from .laws.external_force import Force, as_external
+from .laws.external_force import Force
 from .methods.choice import TRIED, check_method, suiting
 from .methods.pinocchio_rows import why_not_its_rows
 from .methods.saddle_point import Solution
 from .methods.status import DynamicsStatus, Factorisation, Method, member
-from .methods.system import ConstrainedSystem, Question, check_state, wanted_accelerations
+from .methods.system import ConstrainedSystem, Question, asked
 from .row_forces import RowForces, misses
 
 
@@ -140,17 +138,12 @@ def forward_dynamics(
     Source: `ForwardDynamicsConstraintsDirect`, `...RangeSpaceSparse`, `...NullSpace`, `ForwardDynamicsContactsKokkevis`
     of RBDL.
     """
-    check_state(constraint_set, motion)
-    if rhs is None and constraint_set.moving:
+    how: Method = member(Method, method, "method of dynamics")
+    by: Factorisation = member(Factorisation, factorisation, "factorisation")
+    is_automatic = how is Method.AUTOMATIC
+    question = asked(constraint_set, motion, tau, external, acceleration, rhs, is_automatic)
+    if rhs is None:
         constraint_set.say_time()
-    how = method if type(method) is Method else member(Method, method, "method of dynamics")
-    by = (
-        factorisation if type(factorisation) is Factorisation else member(Factorisation, factorisation, "factorisation")
-    )
-    force = np.zeros(motion.v.size) if tau is None else np.array(motion.posture.space.check_tangent(tau, "tau"))
-    asked = None if acceleration is None else wanted_accelerations(acceleration, constraint_set)
-    is_automatic, acting = how is Method.AUTOMATIC, as_external(external) if external else ()
-    question = Question(constraint_set, motion.q, motion.v, force, acting, asked, rhs, is_automatic)
     tried = suiting(constraint_set) if is_automatic else TRIED[how]
     if not is_automatic:
         check_method(constraint_set, tried[0])

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, NamedTuple, final
 
 import numpy as np
 
-from liegroups.arguments import as_tolerance, finite_vector
+from liegroups.arguments import as_tolerance
 from liegroups.arrays import ArrayLike, TangentLike, Vector
 from liegroups.by_name import block_of
 
@@ -20,11 +20,11 @@ from ..robot.bounds import limits_of
 from ..rows.right_hand_side import RightHandSide
 from ..words import counted, first_names
 from .actuation import Actuated, Actuation, ByActuators, actuation_at
-from .laws.external_force import Force, as_external
+from .laws.external_force import Force
 from .methods.least_deviation import completed, solve_inverse
 from .methods.row_space import in_balance
 from .methods.saddle_point import Solution
-from .methods.system import ConstrainedSystem, Question, check_state, status_of
+from .methods.system import ConstrainedSystem, Question, asked, status_of
 from .row_forces import RowForces, misses
 
 TARGET = "wanted acceleration of inverse dynamics"
@@ -204,52 +204,25 @@ def inverse_dynamics(
     Source: `InverseDynamicsConstraints` and its relaxed variant of RBDL; cut joints of Karana kdFlex; `invdynared` of
     Robotran.
     """
-    check_state(constraint_set, motion)
-    space = motion.posture.space
+    question = asked(constraint_set, motion, tau, external, row_acceleration, rhs)
     close = as_tolerance(tolerance, "tolerance of inverse dynamics")
     named, values = _wanted(constraint_set, acceleration)
     actuators = actuation_at(constraint_set, motion, actuated, actuation)
-    other = np.zeros(space.nv) if tau is None else np.array(space.check_tangent(tau, "tau"))
-    size = constraint_set.size
-    asked = row_acceleration
-    rows = None if asked is None else finite_vector(asked, size, "wanted acceleration of the rows")
     if rhs is None:
         constraint_set.say_time()
-    question = Question(constraint_set, motion.q, motion.v, other, as_external(external), rows, rhs)
     system = question.system(motion)
     G, gamma = system.jacobian, system.gamma
     speed = float(system.v @ system.v) + in_balance(float(system.mass_matrix.trace()), system.bias)
     rounding = constraint_set.rounding
     is_known = named.all() or not np.isfinite(gamma).all()
     target = values if is_known else completed(G, gamma, named, values[named], speed, rounding)
-    found = solve_inverse(
-        system.mass_matrix,
-        G,
-        system.force,
-        gamma,
-        actuators.matrix,
-        target,
-        size=speed,
-        rounding=rounding,
-        tolerance=close,
-    )
+    matrices = system.mass_matrix, G, system.force, gamma, actuators.matrix, target
+    found = solve_inverse(*matrices, size=speed, rounding=rounding, tolerance=close)
     solution = found.solution._replace(status=status_of(found.solution, constraint_set, system.rows))
     is_full = not found.unactuated.shape[1] and solution.status is not DynamicsStatus.NOT_FINITE
-    return InverseDynamics(
-        solution.acceleration,
-        found.effort,
-        solution.multipliers,
-        solution.status,
-        target,
-        found.nearest,
-        actuators,
-        is_full,
-        found.surplus,
-        taking_part(constraint_set.robot, found.unactuated),
-        question,
-        solution,
-        system,
-    )
+    a, multipliers, status, left = *solution[:3], taking_part(constraint_set.robot, found.unactuated)
+    wish = target, found.nearest, actuators, is_full, found.surplus, left
+    return InverseDynamics(a, found.effort, multipliers, status, *wish, question, solution, system)
 
 
 def _wanted(constraint_set: ConstraintSet, acceleration: Any) -> tuple[Any, Vector]:

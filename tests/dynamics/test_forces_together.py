@@ -333,6 +333,7 @@ def test_bad_forces_are_refused_by_name() -> None:
     """Bad input: typed errors that name the culprit."""
     robot, other = arm_and_body(), sample_two_arms()
     nothing: Any = 3
+    free = ConstraintSet(robot, [])
     kind_of: Any = Drag
     elsewhere = other.at(other.neutral, np.zeros(other.nv))
 
@@ -343,6 +344,7 @@ def test_bad_forces_are_refused_by_name() -> None:
     for make, kind, said in (
         (lambda: Forces(nothing), WrongObjectError, "robot of forces"),
         (lambda: Forces(robot, nothing), WrongObjectError, "laws of forces"),
+        (lambda: forward_dynamics(free, robot.at(*state()), external=nothing - 3), WrongObjectError, "external forces"),
         (lambda: Forces(robot, [Drag(), nothing]), WrongObjectError, "external force 1"),
         (lambda: Forces(robot, [kind_of]), WrongObjectError, "external force 0"),
         (lambda: Forces(robot, [JointSpring(other, other.joint_names[0], 1.0)]), RobotMismatchError, "JointSpring"),

@@ -10,10 +10,8 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from liegroups.arguments import real_numbers
-from liegroups.arrays import ArrayLike, BoolVector, Indices, TangentLike, Vector
+from liegroups.arrays import BoolVector, Indices, Vector
 
-from ...errors import SizeError
 from ...loops.constraint_set import ConstraintSet
 from ...loops.frame_rows import FrameRows
 from ...loops.hinges.pose_map import PoseMap
@@ -35,8 +33,7 @@ from ..sparse.maximal_coordinates import Bodies, Ends, MaximalSystem, SeenClosur
 from ..sparse.rank import is_rank_certain
 from ..sparse.relative_rows import RelativeRows, RowsOfAKind, closure_rows, rows_by_kind
 from .row_space import BALANCED
-from .status import DynamicsStatus, Method, MethodError
-from .system import check_state, wanted_accelerations
+from .status import DynamicsStatus
 
 MET = 1e-9
 """Rows are met, and equations are, where what is left is at most this part of the terms that they are made of."""
@@ -100,10 +97,9 @@ def is_long_and_sparse(constraint_set: ConstraintSet) -> bool:
 def solve_sparse(
     constraint_set: ConstraintSet,
     motion: Motion,
-    tau: TangentLike | None = None,
+    tau: Vector | None = None,
     *,
-    wrenches: ArrayLike | None = None,
-    acceleration: ArrayLike | None = None,
+    acceleration: Vector | None = None,
     rhs: RightHandSide | None = None,
 ) -> SparseSolution:
     r"""Accelerations of :math:`M a + h = \tau + J^T \lambda`, :math:`J a = \gamma`, in maximal coordinates.
@@ -123,46 +119,32 @@ def solve_sparse(
     Args:
         constraint_set: of a kind that it takes (`why_not` names what it does not).
         motion: `robot.at(q, v)`.
-        tau: generalised forces (nv,); zero by default.
-        wrenches: external wrenches on the joints (njoints, 6), linear then angular, in the axes and at the origins of
-            the joints; none by default.
+        tau: generalised forces (nv,), external ones among them; zero by default.
         acceleration: wanted accelerations of rows (size,); zero by default.
         rhs: right-hand sides with rates, `constraint_set.rhs_at(t)`.
 
     Raises:
-        MethodError: a set that it does not take.
-        SizeError, NotFiniteError: an invalid argument.
-        WrongObjectError, RobotMismatchError: no motion, or one of another robot.
         OtherConstraintsError: right-hand sides of other constraints.
     """
-    check_state(constraint_set, motion)
-    structure = _structure(constraint_set)
-    robot, size = constraint_set.robot, constraint_set.size
-    forces = (np.zeros(robot.nv) if tau is None else robot.space.check_tangent(tau, "tau")) - motion.bias_force()
-    outside = None if wrenches is None else _wrenches(wrenches, robot.model.njoints)
+    structure, size = _structure(constraint_set), constraint_set.size
+    forces = (0.0 if tau is None else tau) - motion.bias_force()
     sides = constraint_set.rhs if rhs is None else rhs.on(constraint_set.stack)
-    asked = wanted_accelerations(acceleration, constraint_set)
     with np.errstate(over="ignore", invalid="ignore"):  # what is not finite has a status
-        state = _state(structure, constraint_set, motion, asked, sides)
+        state = _state(structure, constraint_set, motion, acceleration, sides)
         if not all(np.isfinite(array).all() for array in (forces, state.gamma, state.values.D)):
-            return _not_finite(robot.nv, size)
-        return _judged(state, _found(structure, state, forces, outside))
+            none, a, multipliers = np.zeros(size, dtype=np.bool_), np.full(forces.size, np.nan), np.full(size, np.nan)
+            return SparseSolution(a, multipliers, DynamicsStatus.NOT_FINITE, none, none, np.inf, np.inf, 0)
+        return _judged(state, _found(structure, state, forces))
 
 
-def _not_finite(nv: int, size: int) -> SparseSolution:
-    none = np.zeros(size, dtype=np.bool_)
-    status = DynamicsStatus.NOT_FINITE
-    return SparseSolution(np.full(nv, np.nan), np.full(size, np.nan), status, none, none, np.inf, np.inf, 0)
-
-
-def _found(structure: _Structure, state: _State, forces: Vector, wrenches: Vector | None) -> _Found:
+def _found(structure: _Structure, state: _State, forces: Vector) -> _Found:
     """Choose independent rows and solve: again with fewer, where the matrix turns out to be singular."""
     kept, rest = independent_in_closures(state.blocks, state.on, state.rounding)
-    found = _attempt(structure, state, forces, wrenches, kept)._replace(rest=rest)
+    found = _attempt(structure, state, forces, kept)._replace(rest=rest)
     for choose in (independent_by_elimination, partial(independent_of_all, nv=forces.size)):
         choice = None if found.is_determined else choose(state.blocks, kept)
         if choice is not None and choice.rows.sum() < kept.sum():
-            again = _attempt(structure, state, forces, wrenches, choice.rows)
+            again = _attempt(structure, state, forces, choice.rows)
             found = again._replace(choice=choice, rest=float(np.hypot(rest, choice.rest)))
     return found
 
@@ -216,8 +198,6 @@ def _structure(constraint_set: ConstraintSet) -> _Structure:
     found = _KNOWN.get(constraint_set.stack)
     if found is not None:
         return found
-    for name, reason in why_not(constraint_set):
-        raise MethodError(Method.SPARSE, name, reason)
     stack, model = constraint_set.stack, constraint_set.robot.model
     owners: list[Any] = list(stack)
     ends = Ends.of([o.predecessor for o in owners]), Ends.of([o.successor for o in owners])
@@ -272,7 +252,7 @@ def _stabilisation(
     return gains[0] * np.where(placed, rows.value - rhs.vector, 0.0) + gains[1] * rate
 
 
-def _attempt(structure: _Structure, state: _State, forces: Vector, wrenches: Vector | None, kept: BoolVector) -> _Found:
+def _attempt(structure: _Structure, state: _State, forces: Vector, kept: BoolVector) -> _Found:
     """Factorise and solve, beside a vector whose solution is known."""
     system, known = structure.system, structure.known
     unit = np.zeros(kept.size)  # rows of unit length, as ranks are of
@@ -283,7 +263,7 @@ def _attempt(structure: _Structure, state: _State, forces: Vector, wrenches: Vec
     factors = system.factorised(system.values(state.bodies, state.J, state.closures, D, kept))
     if factors is None:
         return _Found(np.full(forces.size, np.nan), np.full(kept.size, np.nan), kept, np.inf, np.inf, np.inf)
-    b = system.right_side(forces, wrenches, unit * state.gamma)
+    b = system.right_side(forces, unit * state.gamma)
     x, tried = factors.solve(np.column_stack([b, factors.times(known)])).T
     errors = system.errors(tried, known)
     left = float(np.abs(factors.times(x) - b).max(initial=0.0)) / max(float(np.abs(x).max(initial=0.0)), 1.0)
@@ -330,10 +310,3 @@ def _unmet(state: _State, a: Vector, least: float, which: BoolVector) -> float:
         missed = np.where(which[rows], block.times(a) - state.gamma[rows], 0.0)
         left = max(left, float(np.abs(missed).max(initial=0.0)))
     return left / scale if scale > 0.0 else 0.0
-
-
-def _wrenches(wrenches: ArrayLike, joints: int) -> Vector:
-    array = real_numbers(wrenches, "wrenches on joints", finite=True)
-    if array.shape != (joints, 6):
-        raise SizeError("wrenches on joints", f"({joints}, 6)", array.shape)
-    return array

@@ -98,34 +98,24 @@ def constrained_system(
 
     Source: `CalcConstrainedSystemVariables` of RBDL.
     """
-    check_state(constraint_set, motion)
-    force = np.zeros(motion.v.size) if tau is None else np.array(motion.posture.space.check_tangent(tau, "tau"))
-    asked = wanted_accelerations(acceleration, constraint_set)
-    return assembled(constraint_set, motion, force, as_external(external), asked, rhs)
+    return asked(constraint_set, motion, tau, external, acceleration, rhs).system(motion)
 
 
-def assembled(
+def asked(
     constraint_set: ConstraintSet,
     motion: Motion,
-    tau: Vector,
-    external: tuple[Force, ...],
-    acceleration: Vector | None,
+    tau: TangentLike | None,
+    external: Iterable[Force],
+    acceleration: ArrayLike | None,
     rhs: RightHandSide | None,
-) -> ConstrainedSystem:
-    """The system of arguments that have been checked."""
-    bias = motion.bias_force()
-    if external:
-        bias -= generalised(external, motion)
-    rows = constraint_set.rows_at(motion, rhs)
-    gamma = wanted(constraint_set, rows, acceleration)
-    return ConstrainedSystem(constraint_set, motion.q, motion.v, tau, motion.mass_matrix(), bias, rows, gamma)
-
-
-def wanted_accelerations(acceleration: ArrayLike | None, constraint_set: ConstraintSet) -> Vector | None:
-    """Wanted accelerations of the rows (size,), from what a user gave."""
-    if acceleration is None:
-        return None
-    return finite_vector(acceleration, constraint_set.size, "wanted acceleration of the rows")
+    automatic: bool = False,
+) -> Question:
+    """A problem of dynamics, from what a user gave."""
+    check_state(constraint_set, motion)
+    force = np.zeros(motion.v.size) if tau is None else np.array(motion.posture.space.check_tangent(tau, "tau"))
+    if acceleration is not None:
+        acceleration = finite_vector(acceleration, constraint_set.size, "wanted acceleration of the rows")
+    return Question(constraint_set, motion.q, motion.v, force, as_external(external), acceleration, rhs, automatic)
 
 
 class Question(NamedTuple):
@@ -149,8 +139,14 @@ class Question(NamedTuple):
 
     def system(self, motion: Motion | None = None) -> ConstrainedSystem:
         """The system at that state."""
-        there = self.constraint_set.robot.at(self.q, self.v) if motion is None else motion
-        return assembled(self.constraint_set, there, self.tau, self.external, self.acceleration, self.rhs)
+        whole = self.constraint_set
+        there = whole.robot.at(self.q, self.v) if motion is None else motion
+        bias = there.bias_force()
+        if self.external:
+            bias -= generalised(self.external, there)
+        rows = whole.rows_at(there, self.rhs)
+        gamma = wanted(whole, rows, self.acceleration)
+        return ConstrainedSystem(whole, there.q, there.v, self.tau, there.mass_matrix(), bias, rows, gamma)
 
 
 def wanted(constraint_set: ConstraintSet, rows: SetRows, acceleration: Vector | None) -> Vector:

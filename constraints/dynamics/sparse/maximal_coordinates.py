@@ -6,7 +6,7 @@ its joint transmits, :math:`X_i` the change of axes from its parent, S_i its mot
 .. math::
 
     \delta_i - X_i\,\delta_{p(i)} - S_i\,\ddot q_i &= 0 \\
-    I_i\,\delta_i - f_i + \sum_{j: p(j) = i} X_j^T f_j - \sum_c Q_{c,i}^T \lambda_c &= w_i \\
+    I_i\,\delta_i - f_i + \sum_{j: p(j) = i} X_j^T f_j - \sum_c Q_{c,i}^T \lambda_c &= 0 \\
     S_i^T f_i + A_i\,\ddot q_i &= \tau_i - h_i \\
     \sum_i Q_{c,i}\,\delta_i &= \gamma_c
 
@@ -243,18 +243,10 @@ class MaximalSystem:
         S[self._moving, 3:] = turned_back(R, columns[:, 3:])
         return S
 
-    def right_side(self, forces: Vector, wrenches: Vector | None, gamma: Vector) -> Vector:
-        """The right side.
-
-        Args:
-            forces: generalised, less the bias (nv,).
-            wrenches: on the bodies (njoints, 6), in their axes; or None.
-            gamma: wanted of the rows, zero where one does not count (size,).
-        """
+    def right_side(self, forces: Vector, gamma: Vector) -> Vector:
+        """The right side, from forces less the bias (nv,), and gamma (size,), zero where a row does not count."""
         b = np.zeros(self.unknowns)
         b[self._coordinates], b[self._rows] = forces, gamma
-        if wrenches is not None:
-            b[self._body[:, None] + np.arange(6)] = wrenches[1:]
         return b
 
     def known(self) -> Vector:
