@@ -7,9 +7,9 @@ a class here, a member of `Method`, a place in `TRIED`.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from math import isfinite
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -70,7 +70,7 @@ class Answer(NamedTuple):
 class DynamicsMethod(ABC):
     """A method of constrained dynamics; `kind` is its member of `Method`."""
 
-    kind: ClassVar[Method]
+    kind: Method
 
     def refusals(self, constraint_set: ConstraintSet) -> Iterator[tuple[str, str]]:
         """Names of constraints, of those that are on, that it does not take, each with the reason."""
@@ -213,41 +213,29 @@ class RangeSpaceMethod(OfEquations):
     def solve(self, equations: Equations, by: Factorisation) -> Solution:
         """As `OfEquations.solve`."""
         whole, motion, force, rows, gamma, size = equations
-        M, sparsity = motion.mass_matrix(), sparsity_at(motion)
-        return solve_range_space(
-            M, rows.jacobian, force, gamma, by, sparsity=sparsity, size=size, rounding=whole.rounding
-        )
+        given = motion.mass_matrix(), rows.jacobian, force, gamma, by
+        return solve_range_space(*given, sparsity=sparsity_at(motion), size=size, rounding=whole.rounding)
 
 
-class NullSpaceMethod(OfEquations):
-    """In a basis of the motions that the rows leave free."""
+class DenseMethod(OfEquations):
+    """A method of the bare algebra, which sees matrices alone."""
 
-    kind = Method.NULL_SPACE
-
-    def solve(self, equations: Equations, by: Factorisation) -> Solution:
-        """As `OfEquations.solve`."""
-        whole, motion, force, rows, gamma, size = equations
-        M = motion.mass_matrix()
-        return solve_null_space(M, rows.jacobian, force, gamma, by, size=size, rounding=whole.rounding)
-
-
-class DirectMethod(OfEquations):
-    """The whole saddle point; takes what all others leave."""
-
-    kind = Method.DIRECT
+    def __init__(self, kind: Method, solve: Callable[..., Solution]) -> None:
+        self.kind, self._solve = kind, solve
 
     def solve(self, equations: Equations, by: Factorisation) -> Solution:
         """As `OfEquations.solve`."""
         whole, motion, force, rows, gamma, size = equations
-        return solve_direct(motion.mass_matrix(), rows.jacobian, force, gamma, by, size=size, rounding=whole.rounding)
+        return self._solve(motion.mass_matrix(), rows.jacobian, force, gamma, by, size=size, rounding=whole.rounding)
 
 
-DIRECT, TEST_FORCES, SPARSE, PROXIMAL = DirectMethod(), TestForcesMethod(), SparseMethod(), ProximalMethod()
+DIRECT = DenseMethod(Method.DIRECT, solve_direct)
+TEST_FORCES, SPARSE, PROXIMAL = TestForcesMethod(), SparseMethod(), ProximalMethod()
 
 OF_IMPACTS: dict[Method, tuple[OfEquations, ...]] = {
     Method.DIRECT: (DIRECT,),
     Method.RANGE_SPACE: (RangeSpaceMethod(),),
-    Method.NULL_SPACE: (NullSpaceMethod(),),
+    Method.NULL_SPACE: (DenseMethod(Method.NULL_SPACE, solve_null_space),),
     Method.TEST_FORCES: (TEST_FORCES,),
     Method.PROXIMAL: (PROXIMAL, DIRECT),
 }

@@ -74,13 +74,15 @@ def solve_direct(
     """
 
     def solve(H: Matrix, c: Vector, space: RowSpace, rows: Independent) -> Solution:
+        found = None
         if factorisation is Factorisation.CHOLESKY:
             found = by_blocks(H, rows.rows, c, rows.wanted, independent=True)
-            if found is not None:
-                return solved(space, rows, *found)
-        found, free = _whole(H, rows, c, SQUARE[factorisation])
+        found = found or _whole(H, rows, c, SQUARE[factorisation])
         if found is not None:
             return solved(space, rows, *found)
+        scale = unit_scale(H)
+        _, Z = bases_of(rows.rows * scale)
+        free = _massless(Z.T @ (H * scale * scale[:, None]) @ Z, Z, scale, 1.0)
         if free.shape[1]:
             return unsolved(space, DynamicsStatus.SINGULAR_SYSTEM, len(c), free)
         return solve_null_space(H, G, c, gamma, factorisation, size=size, rounding=rounding)
@@ -90,8 +92,8 @@ def solve_direct(
 
 def _whole(
     H: Matrix, rows: Independent, c: Vector, solve: Callable[[Matrix, Vector], Any]
-) -> tuple[tuple[Vector, Vector] | None, Matrix]:
-    """Acceleration and multipliers by the whole matrix, or the motions that nothing holds."""
+) -> tuple[Vector, Vector] | None:
+    """Acceleration and multipliers by the whole matrix; None where it is nearly singular."""
     B, n, r = rows.rows, len(c), len(rows.rows)
     scale = unit_scale(H)
     scaled = B * scale
@@ -101,9 +103,7 @@ def _whole(
     K[:n, :n] = H * scale * scale[:, None]
     K[:n, n:], K[n:, :n] = scaled.T, scaled
     x = solve(K, np.concatenate([c * scale, rows.wanted / lengths]))
-    if x is None:
-        return None, _massless(H, B, scale)
-    return (x[:n] * scale, -x[n:] / lengths), np.zeros((n, 0))
+    return None if x is None else (x[:n] * scale, -x[n:] / lengths)
 
 
 def solve_range_space(
@@ -184,10 +184,9 @@ def solve_null_space(
             K, right = Z.T @ A @ Z, Z.T @ (push - A @ a)
             z = None if is_light(K, heaviest_of(A)) else DEFINITE[factorisation](K, right)
             if z is None:
-                values, vectors = np.linalg.eigh(K)
-                free = scale[:, None] * (Z @ vectors[:, values <= NO_MASS * max(values[-1], heaviest_of(A))])
+                free = _massless(K, Z, scale, heaviest_of(A))
                 if free.shape[1]:
-                    return unsolved(space, DynamicsStatus.SINGULAR_SYSTEM, len(c), np.linalg.qr(free)[0])
+                    return unsolved(space, DynamicsStatus.SINGULAR_SYSTEM, len(c), free)
                 z = np.linalg.solve(K, right)
             a = a + Z @ z
         mu = np.linalg.solve(square.T, Y.T @ (A @ a - push))
@@ -246,11 +245,10 @@ def unit_scale(H: Matrix) -> Vector:
     return 1.0 / np.sqrt(np.where(heavy, diagonal, diagonal.max(initial=0.0) or 1.0))
 
 
-def _massless(H: Matrix, B: Matrix, scale: Vector) -> Matrix:
-    """Orthonormal basis (n, m) of the motions that B leaves and that have no mass."""
-    _, Z = bases_of(B * scale)
-    if not Z.shape[1]:
+def _massless(K: Matrix, Z: Matrix, scale: Vector, heaviest: float) -> Matrix:
+    """Orthonormal basis (n, m) of the motions :math:`Z z` without mass, K the inertia of z; both of scaled unknowns."""
+    if not len(K):
         return np.zeros((len(scale), 0))
-    values, vectors = np.linalg.eigh(Z.T @ (H * scale * scale[:, None]) @ Z)
-    free = scale[:, None] * (Z @ vectors[:, values <= NO_MASS * max(values[-1], 1.0)])
+    values, vectors = np.linalg.eigh(K)
+    free = scale[:, None] * (Z @ vectors[:, values <= NO_MASS * max(values[-1], heaviest)])
     return np.linalg.qr(free)[0] if free.shape[1] else free
