@@ -17,7 +17,7 @@ from constraints.dynamics.events.events import Watch
 from constraints.dynamics.methods.pinocchio_constraints import PinocchioConstraints
 from constraints.dynamics.methods.row_space import RowSpace, _are_clearly_independent
 from constraints.dynamics.methods.sparse_solution import _judged
-from constraints.dynamics.motions.run import is_open
+from constraints.dynamics.methods.system import is_open
 from constraints.dynamics.motions.stiffness import stiffness_at
 from constraints.dynamics.sparse.independent_rows import Block, Paths
 from constraints.dynamics.sparse.rank import _growth, is_rank_certain
@@ -30,10 +30,8 @@ def test_when_a_mechanism_is_open() -> None:
         (0.9e-4, 0.0, False), (1.1e-4, 0.0, True), (0.0, 0.9e-3, False), (0.0, 1.1e-3, True),
         (np.nan, 0.0, True), (0.0, np.nan, True), (1e-4, 1e-3, False),
     ):  # fmt: skip
-        errors: Any = SimpleNamespace(position=position, velocity=rate)
-        assert is_open(errors, np.array([3.0, -9.0])) == opened
-    still: Any = SimpleNamespace(position=0.0, velocity=0.9e-4)
-    assert not is_open(still, np.zeros(0))
+        assert is_open(position, rate, np.array([3.0, -9.0])) == opened
+    assert not is_open(0.0, 0.9e-4, np.zeros(0))
 
 
 # Ranks.

@@ -166,10 +166,13 @@ def vanished(constraint_set: ConstraintSet, rows: SetRows, space: RowSpace) -> I
     return zero[constraint_set.counts_in(rows)[zero]] if zero.size else zero
 
 
+def is_open(position: float, rate: float, v: Vector) -> bool:
+    """Whether errors and rates make a mechanism open: by more than 1e-4, or by that part of the velocity (nv,)."""
+    return not (position <= OPEN and rate <= OPEN * (1.0 + float(np.abs(v).max(initial=0.0))))
+
+
 def open_words(constraint_set: ConstraintSet, position: Vector, velocity: Vector, v: Vector) -> list[str]:
     """The line of a result that says how far the state is off the constraints; none where it is closed.
-
-    Open is what is off by more than 1e-4, or has rates above that part of the velocity.
 
     Args:
         constraint_set: the constraints.
@@ -179,7 +182,7 @@ def open_words(constraint_set: ConstraintSet, position: Vector, velocity: Vector
     stack = constraint_set.stack
     errors, rates = dict(stack.norms(position)), dict(stack.norms(velocity))
     off, rate = max(errors.values(), default=0.0), max(rates.values(), default=0.0)
-    if off <= OPEN and rate <= OPEN * (1.0 + float(np.abs(v).max(initial=0.0))):
+    if not is_open(off, rate, v):
         return []
     by = errors if off > OPEN else rates
     worst = max(by, key=lambda name: by[name])

@@ -28,10 +28,11 @@ from ..laws.external_force import Force
 from ..laws.forces import Forces
 from ..laws.law import Law
 from ..methods.status import member
+from ..methods.system import is_open
 from .pace import AdaptivePace, FixedPace
 from .record import MotionRecord, MotionStatus
 from .remarks import of_run
-from .run import RecordRow, Run, is_open
+from .run import RecordRow, Run
 from .simulation_options import WITH_ESTIMATE, Correction, Scheme, SimulationOptions
 from .stepping import InTime, Stepper
 
@@ -132,7 +133,7 @@ def simulate(
     stepper = Stepper(constraint_set, acting, how, chosen)
     rows = constraint_set.rows_at(motion, stepper.rhs(first))
     errors = stepper.errors(rows)
-    if is_open(errors, motion.v) and not chosen.open_start:
+    if is_open(errors.position, errors.velocity, motion.v) and not chosen.open_start:
         off, level = (rows.velocity, "velocity") if errors.position <= OPEN else (rows.position, "position")
         raise OpenMechanismError.of(constraint_set.stack.norms(off), level, CLOSE_IT)
     count = HUNDREDTHS if h is None else max(1, int(np.ceil(length / h - ROUNDING_OF_A_STEP)))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, Protocol, final
+from typing import NamedTuple, final
 
 import numpy as np
 
@@ -38,22 +38,6 @@ class Taken(NamedTuple):
     end: float
 
 
-class Pace(Protocol):
-    """Takes the next step."""
-
-    def take(self, state: StageState, limit: float) -> Taken:
-        """A step from a state, to at most a time.
-
-        Raises:
-            Halt: there is none.
-        """
-        ...
-
-    def restart(self) -> None:
-        """Forget how long the last steps were: the motion has changed."""
-        ...
-
-
 @final
 class FixedPace:
     """Steps as long as the grid of times says.
@@ -66,7 +50,11 @@ class FixedPace:
         self._stepper = stepper
 
     def take(self, state: StageState, limit: float) -> Taken:
-        """A step to the limit."""
+        """A step from a state to a time.
+
+        Raises:
+            Halt: there is none.
+        """
         return Taken(self._stepper.take(state, limit - state.t), limit)
 
     def restart(self) -> None:
@@ -90,17 +78,15 @@ class AdaptivePace:
         self._tried = 0
         self._begin: float | None = None
         space = stepper.robot.space
-        self._turning = np.array(
-            [i for factor in space.factors if factor.space.nq != factor.space.nv for i in _indices(factor.v)],
-            dtype=np.intp,
-        )
+        turning = [np.arange(space.nv)[f.v] for f in space.factors if f.space.nq != f.space.nv]
+        self._turning = np.concatenate([*turning, np.zeros(0, dtype=np.intp)])
 
     def restart(self) -> None:
-        """Begin with a short step."""
+        """Begin with a short step: the motion has changed."""
         self._next, self._most, self._leapt = None, 0.0, np.inf
 
     def take(self, state: StageState, limit: float) -> Taken:
-        """The next step that is accurate enough."""
+        """The next step that is accurate enough, to at most a time; as `FixedPace.take`."""
         left = limit - state.t
         h = min(self._first(state) if self._next is None else self._next, self._longest)
         was_rejected, broken = False, Halt(MotionStatus.STEP_TOO_SHORT)
@@ -202,6 +188,10 @@ class AdaptivePace:
             self._begin, self._tried = t, 0
 
 
+Pace = FixedPace | AdaptivePace
+"""What takes the next step."""
+
+
 def damped_size(estimates: list[Vector]) -> float:
     """The size of an error from its scaled estimates: of two, the better one as far as the rougher one allows it.
 
@@ -220,7 +210,3 @@ def damped_size(estimates: list[Vector]) -> float:
 
 def _rms(x: Vector) -> float:
     return float(np.sqrt(np.mean(x * x))) if x.size else 0.0
-
-
-def _indices(place: slice) -> range:
-    return range(place.start, place.stop)

@@ -15,6 +15,7 @@ from liegroups.arrays import Indices, Matrix, Vector
 from ...dynamics.methods.status import DynamicsStatus
 from ...exports import from_above
 from ...keywords import Named
+from ...linear_algebra import largest
 from ...loops import ConstraintSet
 from ...rows.row_owner import RowOwner
 from ...solvers.result import Result
@@ -231,7 +232,8 @@ class MotionRecord(Result):
             of = " of bodies and gravity" if forces is None else ", with that of the forces" if forces.any() else ""
             rest = " (other forces do work: add `forces.energy(q)`)" if forces is None else ""
             lines.append(f"  energy{of}: within {self.energy_drift:.3g} J of its start{rest}; {most}")
-            lines.append(f"  balance: off by up to {self._most_off:.3g} J, of {self.exchanged_energy:.3g} J exchanged")
+            off = f"off by up to {largest(self.energy_error):.3g} J"
+            lines.append(f"  balance: {off}, of {self.exchanged_energy:.3g} J exchanged")
             lost = self.dissipated
             if self.forces is not None:
                 taken = "" if lost is None else f", dissipated {lost[-1]:.3g} J"
@@ -264,10 +266,6 @@ class MotionRecord(Result):
         ]
         lines += [f"  {words}" for words in (*of_record(self), *self.remarks)]
         return "\n".join(lines)
-
-    @property
-    def _most_off(self) -> float:
-        return float(np.abs(self.energy_error).max(initial=0.0))
 
     def __str__(self) -> str:
         why = f" {self.reason}." if self.reason else ""

@@ -10,17 +10,15 @@ import numpy as np
 from liegroups.arrays import Vector
 
 from ...dynamics.methods.status import DynamicsStatus
-from ...errors import NotFiniteError, UndefinedError
 from ...loops import ConstraintSet
-from ...loops.assembling.assembly import OPEN
 from ...robot import Motion
 from ..events.balance import EnergyBalance, energies
 from ..events.events import Crossing, Event, Watch, restarted
 from ..events.locating import TakenStep, changes_in
-from .metric_projection import Errors
+from ..methods.system import is_open
 from .pace import Pace
 from .record import MotionStatus
-from .runge_kutta import Halt, StageState, StepResult, power
+from .runge_kutta import BROKEN, Halt, StageState, StepResult, halted, power
 from .stepping import Stepper
 
 CLOSE_RESET = "close it in the reset (project, assemble_velocity, impact), or pass SimulationOptions(open_start=True)"
@@ -122,15 +120,10 @@ class Run:
                     self.stepper.check(state)
                     report(state.t)
             self.record(state)
-        except Halt as halt:
+        except (Halt, *BROKEN) as error:
             self.record(state)
-            return halt.status, halt.reason
-        except (UndefinedError, np.linalg.LinAlgError) as error:
-            self.record(state)
-            return MotionStatus.NO_ACCELERATION, str(error)
-        except NotFiniteError as error:
-            self.record(state)
-            return MotionStatus.NOT_FINITE, str(error)
+            end = halted(error)
+            return end.status, end.reason
         return MotionStatus.FINISHED, ""
 
     def step(self, state: StageState, limit: float, watch: Watch) -> tuple[StageState, bool]:
@@ -231,7 +224,7 @@ class Run:
         event = watch.events[place]
         rows = holds.rows_at(motion, self.stepper.rhs(there.t))
         errors = self.stepper.errors(rows)
-        if is_open(errors, motion.v) and not self.may_open:
+        if is_open(errors.position, errors.velocity, motion.v) and not self.may_open:
             off = f"'{errors.worst}' is off by {errors.position:.3g}, its rate by {errors.velocity:.3g}"
             words = f"After the reset of '{event.name}' at {there.t:.9f} s {off}: {CLOSE_RESET}"
             raise Halt(MotionStatus.OPEN_AFTER_RESET, words)
@@ -257,7 +250,7 @@ class Run:
         motion, found, system = state.motion, state.dynamics, state.dynamics.system
         errors = self.stepper.errors(system.rows)
         kinetic, potential, of_forces = np.nan, np.nan, np.nan
-        if not is_open(errors, motion.v):
+        if not is_open(errors.position, errors.velocity, motion.v):
             kinetic, potential = energies(motion)
             of_forces = self.stepper.force_energy(state.t, motion)
         self.rows.append(
@@ -268,9 +261,3 @@ class Run:
                 *(self.estimate.position, self.estimate.velocity, found.status, self.stepper.constraint_set),
             )
         )
-
-
-def is_open(errors: Errors, v: Vector) -> bool:
-    """Whether a mechanism is open: positions by more than 1e-4, or rates by more than that part of the velocity."""
-    size = 1.0 + float(np.abs(v).max(initial=0.0))
-    return not (errors.position <= OPEN and errors.velocity <= OPEN * size)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -11,11 +11,13 @@ from liegroups.arrays import Matrix, Vector
 from liegroups.frozen import read_only
 
 from ...errors import NotFiniteError, UndefinedError
-from ...robot import Motion, Robot
+from ...robot import Motion
 from ..forward import ForwardDynamics
 from .record import MotionStatus
-from .stiffness import Stiffness
 from .tableaux import Tableau
+
+if TYPE_CHECKING:
+    from .stepping import Stepper
 
 MOST_SOLVES = 12
 """Newton steps of a stage."""
@@ -89,33 +91,6 @@ class StepResult(NamedTuple):
     moved: Vector = NOTHING
 
 
-class Places(Protocol):
-    """What a method needs of the equations of motion."""
-
-    robot: Robot
-    accuracy: Accuracy
-
-    def closed(self, t: float, motion: Motion) -> Motion:
-        """The state on the constraints."""
-        ...
-
-    def state(self, t: float, motion: Motion) -> StageState:
-        """The state with its accelerations."""
-        ...
-
-    def check(self, state: StageState) -> None:
-        """Raise where the dynamics have no solution."""
-        ...
-
-    def stages_are_closed(self, state: StageState) -> bool:
-        """Whether stages are projected, too."""
-        ...
-
-    def stiffness(self, state: StageState) -> Stiffness:
-        """How accelerations change."""
-        ...
-
-
 def power(motion: Motion, acceleration: Vector) -> float:
     r"""Power of all forces but gravity, and of moving constraints [W]: :math:`v^T (M a + h)`."""
     return float(motion.v @ (motion.inertial_force(acceleration) + motion.bias_force()))
@@ -134,7 +109,7 @@ class Start:
         h: its duration [s].
     """
 
-    def __init__(self, places: Places, state: StageState, h: float) -> None:
+    def __init__(self, places: Stepper, state: StageState, h: float) -> None:
         self.places, self.state, self.h = places, state, h
         self.n = len(state.motion.v)
         self.closes = places.stages_are_closed(state)
@@ -159,13 +134,13 @@ class Start:
         a = there.dynamics.acceleration
         return np.concatenate([rate[:, 0], a, [power(motion, a)]])
 
-    def step(self, tableau: Tableau, slopes: Matrix, moved: Vector, estimates: tuple[Vector, ...]) -> StepResult:
+    def step(self, slopes: Matrix, moved: Vector, estimates: tuple[Vector, ...]) -> StepResult:
         """The step that comes of its stages."""
         motion = self.places.closed(self.state.t + self.h, self.motion(moved))
         return StepResult(motion, float(moved[-1]), estimates, slopes, moved)
 
 
-def explicit_step(places: Places, tableau: Tableau, state: StageState, h: float) -> StepResult:
+def explicit_step(places: Stepper, tableau: Tableau, state: StageState, h: float) -> StepResult:
     """A step of an explicit method."""
     start = Start(places, state, h)
     slopes = np.zeros((len(tableau.b), 2 * start.n + 1))
@@ -174,10 +149,10 @@ def explicit_step(places: Places, tableau: Tableau, state: StageState, h: float)
         slopes[i] = start.rate(h * (tableau.a[i, :i] @ slopes[:i]), tableau.c[i])
     weights = [each for each in (tableau.error, tableau.rough) if each.size]
     estimates = tuple(h * (each @ slopes)[:-1] for each in weights)
-    return start.step(tableau, slopes, h * (tableau.b @ slopes), estimates)
+    return start.step(slopes, h * (tableau.b @ slopes), estimates)
 
 
-def implicit_step(places: Places, tableau: Tableau, state: StageState, h: float) -> StepResult:
+def implicit_step(places: Stepper, tableau: Tableau, state: StageState, h: float) -> StepResult:
     r"""A step of a diagonally implicit method whose last stage is its result.
 
     Stages are solved for by Newton steps with the derivatives of the accelerations at the start of the step,
@@ -200,7 +175,7 @@ def implicit_step(places: Places, tableau: Tableau, state: StageState, h: float)
         slopes[i] = _stage(start, tableau.c[i], known, moved, part, solve, scale)
         moved = known + part * slopes[i]
     error = h * (tableau.error @ slopes)[: 2 * n]
-    return start.step(tableau, slopes, moved, (solve(error),))
+    return start.step(slopes, moved, (solve(error),))
 
 
 def _stage(
@@ -225,7 +200,7 @@ def _stage(
 
 
 def dense_output(
-    places: Places, tableau: Tableau, state: StageState, step: StepResult, end: StageState
+    places: Stepper, tableau: Tableau, state: StageState, step: StepResult, end: StageState
 ) -> Callable[[float], Motion]:
     """The motion a time s after the start of an explicit step, by the published interpolation of order 7.
 
@@ -266,11 +241,12 @@ def dense_output(
     return at
 
 
-def unstable(error: Exception) -> Halt:
-    """The error of a step whose numbers overflow, or whose equations have no solution."""
-    if isinstance(error, NotFiniteError):
-        return Halt(MotionStatus.NOT_FINITE, str(error))
-    return Halt(MotionStatus.NO_ACCELERATION, str(error))
+def halted(error: Exception) -> Halt:
+    """The end of a motion by an error: numbers that overflow, equations without a solution; itself if it is one."""
+    if isinstance(error, Halt):
+        return error
+    overflow = isinstance(error, NotFiniteError)
+    return Halt(MotionStatus.NOT_FINITE if overflow else MotionStatus.NO_ACCELERATION, str(error))
 
 
 BROKEN = (NotFiniteError, UndefinedError, np.linalg.LinAlgError)

@@ -29,9 +29,9 @@ from .runge_kutta import (
     StepResult,
     dense_output,
     explicit_step,
+    halted,
     implicit_step,
     power,
-    unstable,
 )
 from .simulation_options import Correction, Scheme, SimulationOptions, tableau_of
 from .stiffness import Stiffness, stiffness_at
@@ -178,7 +178,7 @@ class Stepper:
             step = implicit_step if self.tableau.is_implicit else explicit_step
             return step(self, self.tableau, state, h)
         except BROKEN as error:
-            raise unstable(error) from None
+            raise halted(error) from None
 
     def leap(self, state: StageState, h: float) -> StepResult:
         """Two steps of order 4 over h, with their error from one of twice the length: as `take`, where stages are few.
@@ -192,7 +192,7 @@ class Stepper:
             self.check(middle)
             rest = explicit_step(self, RK4, middle, 0.5 * h)
         except BROKEN as error:
-            raise unstable(error) from None
+            raise halted(error) from None
         for each in (half, rest):
             self._refuse_a_jump(state, each.slopes[:, :-1], 0.5 * h)
         gap = np.concatenate(
