@@ -23,15 +23,7 @@ from .laws.hinge_forces import motion_subspace, wrench_at
 from .methods.row_space import RowSpace, in_balance, missed
 from .methods.saddle_point import Solution
 from .methods.system import ConstrainedSystem, Question, open_words, vanished
-from .multipliers import (
-    Body,
-    Multipliers,
-    WithMultipliers,
-    frame_rows,
-    pulling_contacts,
-    pulling_words,
-    seen_at,
-)
+from .multipliers import Body, Multipliers, WithMultipliers, frame_rows, pulling_contacts, pulling_words, seen_at
 
 
 class RowForces(ByJoint, WithMultipliers):

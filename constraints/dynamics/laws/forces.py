@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from copy import copy
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, final
 
 import numpy as np
@@ -105,8 +105,6 @@ class Forces:
     robot: Robot
     laws: Iterable[Force] = ()
 
-    _laws: tuple[Force, ...] = field(init=False, repr=False)
-
     def __post_init__(self) -> None:
         """Check everything once."""
         robot = as_robot(self.robot, "robot of forces")
@@ -116,15 +114,15 @@ class Forces:
             own = robot_of(law)
             if own is not None and not own.space.same_robot(robot.space):
                 raise RobotMismatchError(f"force {i} ({type(law).__name__}) is on another robot, {own.name}")
-        set_fields(self, robot=robot, laws=laws, _laws=laws)
+        set_fields(self, robot=robot, laws=laws)
 
     def __iter__(self) -> Iterator[Force]:
         """The laws one by one."""
-        return iter(self._laws)
+        return iter(self.laws)
 
     def __len__(self) -> int:
         """How many laws there are."""
-        return len(self._laws)
+        return len(tuple(self.laws))
 
     def __call__(self, q: ArrayLike, v: TangentLike, t: float | None = None) -> Vector:
         """Generalised force (nv,) [N, N m] at q (nq,), v (nv,) and time t [s].
@@ -137,19 +135,19 @@ class Forces:
 
     def at(self, t: float) -> Forces:
         """The same forces at time t [s]: each law that has `at(t)` is replaced by its result."""
-        now = finite_number(t, "time of forces")
-        other = copy(self)
-        laws = tuple(_replaced(law, "at", now) for law in self._laws)
-        set_fields(other, laws=laws, _laws=laws)
-        return other
+        return self._each("at", finite_number(t, "time of forces"))
 
     def under(self, holds: object) -> Forces:
         """The same forces while a constraint set holds: each law that has `under(set)` is replaced by its result."""
-        if not any(callable(getattr(law, "under", None)) for law in self._laws):
+        return self._each("under", holds)
+
+    def _each(self, method: str, known: object) -> Forces:
+        """The same with what a method of the laws makes of each law that has it; itself where none has."""
+        made: list[Any] = [getattr(law, method, None) for law in self.laws]
+        if not any(map(callable, made)):
             return self
         other = copy(self)
-        laws = tuple(_replaced(law, "under", holds) for law in self._laws)
-        set_fields(other, laws=laws, _laws=laws)
+        set_fields(other, laws=tuple(f(known) if callable(f) else law for f, law in zip(made, self.laws, strict=True)))
         return other
 
     def generalised(self, motion: Motion) -> Vector:
@@ -161,7 +159,7 @@ class Forces:
             SizeError, DtypeError: the result of a law is not (nv,).
         """
         self._check(motion)
-        return generalised(self._laws, motion)
+        return generalised(self.laws, motion)
 
     def energy(self, q: ArrayLike) -> float:
         """Potential energy at q (nq,) [J]: the sum of all.
@@ -170,7 +168,7 @@ class Forces:
             NoEnergyError: a law has no potential energy; names it.
         """
         total, at = 0.0, self.robot.check(q)
-        for i, law in enumerate(self._laws):
+        for i, law in enumerate(self.laws):
             own: Any = getattr(law, "energy", None)
             if not callable(own):
                 raise NoEnergyError(f"force {i} ({type(law).__name__})", "build `Forces` from the laws that have one")
@@ -195,7 +193,7 @@ class Forces:
         alone: list[Force] = []
         wrenches = np.zeros((len(self.robot.model.names), 6))
         centers: list[Any] = [motion.posture.placement(frame) for frame in _centers(self.robot)]
-        for law in self._laws:
+        for law in self.laws:
             own: Any = getattr(law, "on_bodies", None)
             if not callable(own):
                 alone.append(law)
@@ -215,7 +213,7 @@ class Forces:
             raise RobotMismatchError(f"forces on robot {self.robot.name}: the motion is of another robot")
 
     def __repr__(self) -> str:
-        return f"Forces({self.robot.name!r}, [{', '.join(type(law).__name__ for law in self._laws)}])"
+        return f"Forces({self.robot.name!r}, [{', '.join(type(law).__name__ for law in self.laws)}])"
 
 
 def robot_of(force: object) -> Robot | None:
@@ -223,15 +221,6 @@ def robot_of(force: object) -> Robot | None:
     own: Any = force.closure if isinstance(force, AtHinge) else force
     robot: Any = getattr(own, "robot", None)
     return robot if isinstance(robot, Robot) else None
-
-
-def _replaced(law: Force, method: str, known: object) -> Force:
-    """What a method of a law makes of it where it has the method; else itself."""
-    made: Any = getattr(law, method, None)
-    if not callable(made):
-        return law
-    now: Any = made(known)
-    return now
 
 
 def _centers(robot: Robot) -> list[Frame]:

@@ -89,10 +89,12 @@ class Law:
         words = f"a function f({call}) or f({call}, t) that returns {gives}"
         if not callable(function) or isinstance(function, type):
             raise WrongObjectError(what, words, function)
-        has_set = _takes_set(function)
+        own = _parameters(function)
+        has_set = any(each.name == HOLDS and each.kind is Parameter.KEYWORD_ONLY for each in own or ())
         given = partial(function, **{HOLDS: None}) if has_set else function
         without = can_be_called(given, *state)
-        places = _places(function)
+        by_place = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
+        places = None if own is None else [each.name for each in own if each.kind in by_place]
         first = [] if places is None else places[: len(state)]
         if any(name in TIME for name in first) or (sorted(first) == sorted(arguments) and first != list(arguments)):
             raise WrongObjectError(what, words + LAST, f"f({', '.join(places or ())})")
@@ -190,20 +192,8 @@ def numbers_of(given: Any, n: int, what: str) -> Vector:
     return finite_vector([finite_number(given, what)] if np.ndim(given) == 0 else given, n, what)
 
 
-def _places(function: Callable[..., object]) -> list[str] | None:
-    """Names of the arguments that may be given by their place; None of one written in C that does not tell."""
-    own = _parameters(function)
-    by_place = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
-    return None if own is None else [each.name for each in own if each.kind in by_place]
-
-
-def _takes_set(function: Callable[..., object]) -> bool:
-    """Whether a function has a keyword for the constraint set that holds."""
-    own = _parameters(function)
-    return own is not None and any(each.name == HOLDS and each.kind is Parameter.KEYWORD_ONLY for each in own)
-
-
 def _parameters(function: Callable[..., object]) -> list[Parameter] | None:
+    """Those of a function; None of one written in C that does not tell."""
     try:
         return list(signature(function).parameters.values())
     except ValueError:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Literal, final
 
 import numpy as np
@@ -14,7 +14,6 @@ from liegroups.arrays import ArrayLike, Matrix, Vector
 from liegroups.frozen import set_fields
 
 from ...errors import ConstraintError, UndefinedError, UnknownNameError
-from ...functions import Function
 from ...linear_algebra import norm
 from ...loops.hinges.hinge_fit import RateSlopes
 from ...problem.questions import ask_of_length
@@ -193,8 +192,6 @@ class PointSpring(Link):
     damping: float = 0.0
     length: float = 0.0
     tension: float = 0.0
-
-    _function: Function = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         """Check everything once."""

@@ -54,6 +54,7 @@ class MovingValue(NamedTuple):
     jacobian: Matrix
 
 
+@dataclass(frozen=True, eq=False)
 class OnFunction(ABC):
     r"""A force y on the value of a function f of a robot, :math:`\tau = J^T y`; its power is :math:`y \cdot J v`.
 
@@ -63,7 +64,7 @@ class OnFunction(ABC):
         \frac{d(J v)}{dq}\Big), \qquad \frac{d\tau}{dv} = J^T \frac{dy}{d\dot f} J
     """
 
-    _function: Function
+    _function: Function = field(init=False, repr=False)
 
     @abstractmethod
     def _force(self, value: Any, rate: Vector) -> Vector:
@@ -168,7 +169,6 @@ class OnFunction(ABC):
 class ByLaw(InTime, OnFunction):
     """A force by a law that a user writes, or by numbers that stay as they are."""
 
-    _function: Function = field(init=False, repr=False)
     _law: Law | None = field(init=False, repr=False, default=None)
     _potential: Law | None = field(init=False, repr=False, default=None)
     _constant: Vector = field(init=False, repr=False, default_factory=lambda: np.zeros(0))
@@ -284,8 +284,7 @@ class JointLaw(ByLaw):
 
     def __post_init__(self) -> None:
         """Check everything once."""
-        function = of_joint(self.robot, self.joint, "joint law")
-        self._take(function, self.law, self.potential, ("q", "v"), what=self._what)
+        self._take(of_joint(self.robot, self.joint, "joint law"), self.law, self.potential, ("q", "v"), what=self._what)
 
     @property
     def _what(self) -> str:

@@ -107,7 +107,6 @@ class HingeSpring(_Elastic, AtHinge):
     damping: ArrayLike = 0.0
     rest: ArrayLike | None = None
 
-    _function: Function = field(init=False, repr=False)
     _turning: Indices = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -171,8 +170,6 @@ class FunctionSpring(_Elastic):
     damping: ArrayLike = 0.0
     rest: ArrayLike | None = None
 
-    _function: Function = field(init=False, repr=False)
-
     def __post_init__(self) -> None:
         """Check the numbers."""
         self._take(function_of_robot(self.function, "function spring"))
@@ -217,8 +214,6 @@ class JointSpring(_Elastic):
     stiffness: ArrayLike
     damping: ArrayLike = 0.0
     rest: ArrayLike | None = None
-
-    _function: Function = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         """Check the numbers."""

@@ -5,8 +5,4 @@ from ..events.floor import Floor as Floor
 from ..events.stops import Stops as Stops
 from .integration import simulate as simulate
 from .record import MotionRecord as MotionRecord, MotionStatus as MotionStatus
-from .simulation_options import (
-    Correction as Correction,
-    Scheme as Scheme,
-    SimulationOptions as SimulationOptions,
-)
+from .simulation_options import Correction as Correction, Scheme as Scheme, SimulationOptions as SimulationOptions

@@ -11,7 +11,7 @@ from liegroups.arrays import Vector
 from liegroups.by_name import entry_names
 
 from ...loops.mobility import coordinate_names, row_names
-from ...robot import Motion, Robot
+from ...robot import Robot
 from ..laws.external_force import Force
 from ..laws.forces import Forces
 from ..laws.hinge_forces import AtHinge
@@ -56,21 +56,20 @@ def forces_by_name(record: MotionRecord) -> dict[str, Any]:
     """Generalised forces (n, nv) of each law, and of each constraint, by name."""
     n, nv, given = len(record.times), record.vs.shape[1], record.forces
     robot: Robot = record.constraint_set.robot
+    states: Any = map(robot.at, record.qs, record.vs)  # one after the other: each has memory of its own
     out = dict[str, Any]()
     if isinstance(given, Forces):
         labels = _labels(list(given))
         for label in labels:
             out[label] = np.zeros((n, nv))
-        for k in range(n):
-            motion = _motion(record, k)
+        for k, motion in enumerate(states):
             acting = given.under(record.holding[k]).at(float(record.times[k]))
             for label, law in zip(labels, acting, strict=True):
                 out[label][k] = law.generalised(motion)
     elif given is not None:
         out["forces"] = np.zeros((n, nv))
-        for k in range(n):
-            there = _motion(record, k)
-            tau = given.under(record.holding[k]).in_time(float(record.times[k]), there)
+        for k, motion in enumerate(states):
+            tau = given.under(record.holding[k]).in_time(float(record.times[k]), motion)
             out["forces"][k] = 0.0 if tau is None else robot.space.check_tangent(tau, "tau")
     return out
 
@@ -90,13 +89,6 @@ def half_turns(record: MotionRecord) -> dict[str, list[float]]:
             t = record.times
             out[label] = (t[jumps] + part * (t[jumps + 1] - t[jumps])).tolist()
     return out
-
-
-def _motion(record: MotionRecord, k: int) -> Motion:
-    """The state of number k."""
-    q: Vector = record.qs[k]
-    v: Vector = record.vs[k]
-    return record.constraint_set.robot.at(q, v)
 
 
 def constraint_forces(record: MotionRecord) -> Mapping[str, Any]:

@@ -63,11 +63,7 @@ class Stepper:
     """
 
     def __init__(
-        self,
-        constraint_set: ConstraintSet,
-        forces: Forces | Law | None,
-        scheme: Scheme,
-        options: SimulationOptions,
+        self, constraint_set: ConstraintSet, forces: Forces | Law | None, scheme: Scheme, options: SimulationOptions
     ) -> None:
         self.forces, self._options = forces, options
         self.tableau = tableau_of(scheme)

@@ -35,15 +35,7 @@ from constraints.errors import (
     UnknownNameError,
     WrongObjectError,
 )
-from constraints.loops import (
-    Baumgarte,
-    Closure,
-    ConstraintSet,
-    Hinge,
-    OpenMechanismError,
-    PointClosure,
-    PointContact,
-)
+from constraints.loops import Baumgarte, Closure, ConstraintSet, Hinge, OpenMechanismError, PointClosure, PointContact
 from constraints.models import mechanisms
 from constraints.robot import Motion
 

@@ -65,8 +65,7 @@ def at(t: float, robot: Any = None, v: Any = None) -> Any:
 
 
 @pytest.mark.parametrize(
-    ("size", "factor"),
-    [(0.0, 10.0), (1e-12, 10.0), (0.9**5, 1.0), (1.0, SAFETY), (1e-5, 9.0), (0.5, 0.9 * 2.0**0.2)],
+    ("size", "factor"), [(0.0, 10.0), (1e-12, 10.0), (0.9**5, 1.0), (1.0, SAFETY), (1e-5, 9.0), (0.5, 0.9 * 2.0**0.2)]
 )
 def test_the_next_step_is_as_long_as_the_error_lets_it(size: float, factor: float) -> None:
     steps = Steps(lambda h: size)

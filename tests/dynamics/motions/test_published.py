@@ -5,14 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from published_mechanisms import bricard, four_bar_windows, squeezer
-from published_references import (
-    SQUEEZER_AT_30_MS,
-    Squeezer,
-    bricard_angles,
-    bricard_rate,
-    bricard_time,
-    windows_motion,
-)
+from published_references import SQUEEZER_AT_30_MS, Squeezer, bricard_angles, bricard_rate, bricard_time, windows_motion
 
 from constraints.dynamics import DynamicsStatus, Event, SimulationOptions, forward_dynamics, simulate
 from constraints.loops import Axes
