@@ -18,6 +18,7 @@ from constraints.dynamics.multipliers import NoWrenchError
 from constraints.errors import OptionError, UndefinedError, UnknownNameError, WrongObjectError
 from constraints.loops import (
     AssemblyOptions,
+    Axes,
     Closure,
     ConstraintSet,
     Hinge,
@@ -83,6 +84,8 @@ def test_a_hanging_mass_pulls_its_rod(length: float) -> None:
     assert held.moment == pytest.approx(np.zeros(3), abs=1e-12)
     assert held.point == pytest.approx([0.0, 0.0, -length])
     assert held.is_determined
+    wrench = found.wrench("rod", axes=Axes.LOCAL_WORLD_ALIGNED)
+    assert wrench == pytest.approx([0.0, 0.0, 2.0 * G, 0.0, 0.0, 0.0], abs=1e-12)
     assert found.axial_force("rod") == pytest.approx(-2.0 * G, rel=1e-12)  # traction
     other = found.constraint_force("rod", "predecessor")
     assert other.force == pytest.approx(-held.force)
@@ -216,10 +219,11 @@ def test_forces_of_inverse_dynamics_have_the_same_sign() -> None:
 # Points and balls.
 
 
-def ring(kind: str) -> tuple[ConstraintSet, np.ndarray]:
-    """A closed chain of four bodies that floats, without gravity, cut at a point."""
+def ring(kind: str, *, floats: bool = True) -> tuple[ConstraintSet, np.ndarray]:
+    """A closed chain of four bodies that floats, without gravity, or falls; cut at a point."""
     model, rng = pin.Model(), np.random.default_rng(11)
-    model.gravity = pin.Motion.Zero()
+    if floats:
+        model.gravity = pin.Motion.Zero()
     parent, at = 0, pin.SE3.Identity()
     joints = (pin.JointModelFreeFlyer(), pin.JointModelRZ(), pin.JointModelSpherical(), pin.JointModelRY())
     for i, joint in enumerate(joints):
@@ -279,6 +283,9 @@ def test_a_ball_force_does_not_depend_on_how_its_frame_turns(kind: str) -> None:
     found = forward_dynamics(rows, motion).or_raise()
     force = found.constraint_force("cut").force
     assert force == pytest.approx(motion.posture.placement(cut.predecessor).rotation @ found.multipliers, rel=1e-9)
+    wrench = found.wrench("cut", axes=Axes.LOCAL_WORLD_ALIGNED)
+    assert wrench == pytest.approx([*force, 0.0, 0.0, 0.0], rel=1e-9, abs=1e-10)
+    assert found.is_determined("cut")
     turned = Frame("a", 1, cut.predecessor.placement * pin.SE3(pin.utils.rotate("y", 1.0), np.zeros(3)), "j0")
     other = ConstraintSet(robot, [PointClosure(robot, turned, cut.successor, name="cut")])
     again = forward_dynamics(other, motion).or_raise()
@@ -446,8 +453,11 @@ def test_bad_questions_about_forces_of_cuts() -> None:
     held = Implicit.zero(Affine(np.eye(robot.nv)[:1], inputs=robot.space), name="held")
     joined = PointClosure(robot, "left_tool", "right_tool", name="hands")
     found = forward_dynamics(ConstraintSet(robot, [held, joined]), robot.at(robot.neutral, np.zeros(robot.nv)))
-    with pytest.raises(NoWrenchError, match="'held'"):
-        found.constraint_force("held")
+    for ask in (found.constraint_force, found.wrench, found.inter_body_force):
+        with pytest.raises(NoWrenchError, match=r"'held' .*generalised_force"):
+            ask("held")
+    with pytest.raises(WrongObjectError, match="Closure"):
+        found.hinge_force("held")
     wrong: Any = "sucessor"
     with pytest.raises(UnknownNameError, match="successor"):
         found.constraint_force("hands", wrong)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pinocchio as pin
 import pytest
+from dynamics.test_links import slope
 from linkages import moving, upright
 from samples import placement
 
@@ -53,12 +54,6 @@ def chain() -> Robot:
 def random_motion(seed: int = 0) -> Any:
     rng = np.random.default_rng(seed)
     return chain().at(chain().random(rng), rng.standard_normal(chain().nv))
-
-
-def slope(energy: Any, robot: Robot, q: np.ndarray, h: float = 1e-5) -> np.ndarray:
-    """Derivative of an energy by central differences along the manifold (nv,)."""
-    sides = [[energy(robot.space.integrate(q, s * h * e)) for e in np.eye(robot.nv)] for s in (1.0, -1.0)]
-    return (np.array(sides[0]) - np.array(sides[1])) / (2.0 * h)
 
 
 @pytest.mark.parametrize("joint", JOINTS)

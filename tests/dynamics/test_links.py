@@ -200,23 +200,30 @@ def test_a_coincident_link_does_not_poison_the_dynamics() -> None:
     robot = two_masses()
     together = robot.at(TOGETHER, LEAVING)
     rows = ConstraintSet(robot, [])
-    link = PointLink(robot, "a", "b", 5.0)
-    for ask in (
-        lambda: link.generalised(together),
-        lambda: link.force(together),
-        lambda: link.link_force(together),
-        lambda: link.on_bodies(together),
-        lambda: link.distance_rates(TOGETHER),
-        lambda: forward_dynamics(rows, together, external=[link]),
-    ):
-        with pytest.raises(errors.UndefinedError, match="point link of a and b: the ends coincide"):
-            ask()
+    stretched, pulled = PointSpring(robot, "a", "b", 10.0, 0.0, 0.1), PointSpring(robot, "a", "b", tension=1.0)
+    for link in (PointLink(robot, "a", "b", 5.0), stretched, pulled):
+        for ask in (
+            lambda link=link: link.generalised(together),
+            lambda link=link: link.force(together),
+            lambda link=link: link.link_force(together),
+            lambda link=link: link.on_bodies(together),
+            lambda link=link: link.distance_rates(TOGETHER),
+            lambda link=link: forward_dynamics(rows, together, external=[link]),
+        ):
+            with pytest.raises(errors.UndefinedError, match=r"point \w+ of a and b: the ends coincide"):
+                ask()
     soft = PointSpring(robot, "a", "b", 10.0, 3.0)
+    assert not soft.generalised(robot.at(TOGETHER, np.zeros(6))).any()
+    assert soft.energy(TOGETHER) == 0.0
+    near = soft.force(robot.at(np.array([0.0, 0.0, 0.0, 1e-9, 0.0, 0.0]), LEAVING))
+    assert near == pytest.approx([-3.0, 0.0, 0.0], abs=1e-7)
+    with pytest.raises(errors.UndefinedError, match="ends coincide"):
+        soft.distance_rates(TOGETHER)
     state = soft.state(together)
     assert state.status is LinkStatus.LIMIT
     assert state.force == pytest.approx([-3.0, 0.0, 0.0])
     assert state.force == pytest.approx(soft.force(together))
-    stiff = PointSpring(robot, "a", "b", 10.0, length=0.1).state(together)
+    stiff = stretched.state(together)
     assert stiff.status is LinkStatus.COINCIDENT
     assert (stiff.force == np.inf).all()
 
