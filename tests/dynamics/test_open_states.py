@@ -21,7 +21,6 @@ def test_forward_dynamics_at_an_open_state_says_so() -> None:
     closed = forward_dynamics(rows, robot.at(q, np.zeros(4)))
     assert "open" not in closed.describe()
     apart_at = q + np.array([0.05, 0.0, 0.0, 0.0])
-    apart_at = q + np.array([0.05, 0.0, 0.0, 0.0])
     apart = forward_dynamics(rows, robot.at(apart_at, np.zeros(4)))
     (line,) = [line for line in apart.describe().splitlines() if "open state" in line]
     error = np.linalg.norm(rows.position_error(apart_at))

@@ -245,9 +245,6 @@ def test_stiffness_in_the_directions_that_a_projection_leaves() -> None:
     np.testing.assert_allclose(plain.by_v, [[-1.2, 0.0], [-1.2, 0.0]], atol=1e-7)
     without = stiffness_at(found, motion, None, False, push)
     assert not without.by_q.any()
-    solve, right = projected.solver(0.1), np.array([1.0, -2.0, 0.5, 3.0])
-    whole = np.block([[np.zeros((2, 2)), np.eye(2)], [projected.by_q, projected.by_v]])
-    np.testing.assert_allclose((np.eye(4) - 0.1 * whole) @ solve(right), right, atol=1e-12)
 
 
 def test_forces_of_a_record_without_laws() -> None:

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import importlib
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import pinocchio as pin
 import pytest
 from dynamics.motions.test_events import ball, height
-from dynamics.motions.test_integration import balls, body, distance, falling_bars
+from dynamics.motions.test_integration import balls, body, falling_bars
 from published_mechanisms import bricard, four_bar_windows, squeezer
-from published_references import Squeezer, windows_motion
 from record_arguments import with_records
 from scipy.integrate import solve_ivp
 
@@ -95,30 +93,6 @@ def test_implicit_scheme_is_stiffly_accurate_and_l_stable() -> None:
     assert np.abs(axis).max() <= 1.0 + 1e-12
 
 
-@pytest.mark.parametrize(("scheme", "order"), [("dop853", 8.0), ("implicit", 4.0)])
-@pytest.mark.parametrize("kind", ["ball joints", "free body", "closed chain", "closed by projection"])
-def test_order_by_halving_the_step(kind: str, scheme: str, order: float) -> None:
-    """On SO(3), SE(3), and with constraints, whose stages are projected where rows repeat others."""
-    duration, h = 0.8, 0.4 if scheme == "dop853" else 0.05
-    if kind == "closed chain":
-        rows, q = falling_bars(ground=1.2, inner=1.0, outer=1.4)
-        v, duration, h = np.zeros(4), 0.2, 0.05 if scheme == "dop853" else 0.025
-    elif kind == "closed by projection":
-        made = bricard()
-        rows, q, v = made.constraint_set, made.q, made.v
-        duration = 0.8 if scheme == "dop853" else 0.1
-    else:
-        robot = balls() if kind == "ball joints" else body()
-        rows, q = ConstraintSet(robot, []), robot.neutral
-        v = np.array([1.0, -2.0, 3.0, 2.0, 1.0, -1.0])
-    ends = [
-        simulate(rows, q, v, duration, h / 2**k, options=SimulationOptions(scheme=scheme, rtol=1e-12, atol=1e-12))
-        for k in range(3)
-    ]
-    gaps = [distance(a, b) for a, b in pairwise(ends)]
-    assert np.log2(gaps[0] / gaps[1]) > order - 0.7, gaps
-
-
 @pytest.mark.parametrize("name", ["five-bar", "windows", "bricard", "squeezer", "balls"])
 def test_energy_is_kept_by_default(name: str) -> None:
     """Issue: within 1e-6 of the exchanged energy at default tolerances; with the work of forces where they act."""
@@ -153,27 +127,6 @@ def test_adaptive_costs_at_most_twice_what_scipy_takes() -> None:
     solve_ivp(rates, (0.0, 1.0), start, method="DOP853", rtol=1e-6, atol=1e-6)
     record = simulate(rows, q, np.zeros(4), 1.0).or_raise()
     assert record.evaluations <= 2 * count[0]
-
-
-def test_squeezer_is_the_reference() -> None:
-    """Against a reference of its own at 1e-11."""
-    s = squeezer()
-    record = simulate(s.constraint_set, s.q, s.v, 0.03, forces=s.forces).or_raise()
-    order = ("beta", "Theta", "gamma", "Phi", "delta", "Omega", "epsilon")
-    own = Squeezer().motion(0.03)
-    np.testing.assert_allclose(record.q[[s.robot.joint_index(name) - 1 for name in order]], own[:7], atol=1e-6)
-
-
-def test_flat_pose_is_passed_by_steps_of_few_stages() -> None:
-    """A02: stages of order 8 ended on another branch beside the flat pose, and the cranks turned back there."""
-    a = four_bar_windows()
-    flat = Event(lambda motion, t: np.sin(motion.posture.q[0]), "flat")
-    record = simulate(a.constraint_set, a.q, a.v, 1.4, events=flat).or_raise()
-    assert [crossing.name for crossing in record.events] == ["flat", "flat"]
-    angle, rate = windows_motion(1.4)
-    assert record.q[0] == pytest.approx(angle, abs=1e-5)
-    assert record.v[0] == pytest.approx(rate, abs=1e-5)
-    assert record.steps < 100
 
 
 def test_tolerances_are_what_they_say() -> None:

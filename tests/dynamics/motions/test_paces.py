@@ -23,7 +23,6 @@ from constraints.dynamics.motions.pace import (
     TINY_STEP_OF_MOTION,
     AdaptivePace,
     FixedPace,
-    damped_size,
 )
 from constraints.dynamics.motions.runge_kutta import Accuracy, Halt, StepResult
 from constraints.dynamics.motions.stiffness import Stiffness
@@ -284,12 +283,3 @@ def test_an_implicit_step_solves_with_the_derivative_of_both_rates() -> None:
         np.testing.assert_allclose((np.eye(8) - part * F) @ found, right, atol=1e-12)
     with pytest.raises(np.linalg.LinAlgError, match="implicit step"):
         Stiffness(np.zeros((2, 2)), 2.0 * np.eye(2)).solver(0.5)
-
-
-def test_the_better_estimate_counts_where_the_rougher_one_is_zero() -> None:
-    """Of two estimates; without an error in either there is none."""
-    none, some = np.zeros(4), np.array([3.0, -1.0, 1.0, 5.0])
-    assert damped_size([some, none]) == pytest.approx(3.0)  # its root mean square
-    assert damped_size([none, some]) == 0.0
-    assert damped_size([none, none]) == 0.0
-    assert damped_size([some, some]) == pytest.approx(3.0 / np.sqrt(1.01))

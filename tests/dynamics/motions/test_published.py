@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from published_mechanisms import bricard, four_bar_windows, squeezer
@@ -30,14 +32,15 @@ def test_squeezer_starts_with_the_published_accelerations_and_multipliers(method
         np.testing.assert_allclose(wrench[:2], force, atol=1e-9)
 
 
-def test_squeezer_moves_as_published_for_30_ms() -> None:
+@pytest.mark.parametrize("step", ["adaptive", 1e-4])
+def test_squeezer_moves_as_published_for_30_ms(step: Any) -> None:
     """Published figures: against a reference of its own at 1e-11, and the published angles and rates at 0.03 s."""
     s, published = squeezer(), np.array(SQUEEZER_AT_30_MS)
     own = Squeezer().motion(0.03)
     np.testing.assert_allclose(own[:7], published[:7], atol=2e-9)
     np.testing.assert_allclose(own[7:], published[7:], atol=1e-6)
     record = simulate(
-        s.constraint_set, s.q, s.v, 0.03, 1e-4, forces=s.forces, options=SimulationOptions(every=50)
+        s.constraint_set, s.q, s.v, 0.03, step, forces=s.forces, options=SimulationOptions(every=50)
     ).or_raise()
     order = [s.robot.joint_index(name) - 1 for name in IN_ORDER]
     np.testing.assert_allclose(record.q[order], own[:7], atol=1e-6)
@@ -45,18 +48,23 @@ def test_squeezer_moves_as_published_for_30_ms() -> None:
     assert record.position_drift.max() <= 1e-10
 
 
-def test_windows_keep_their_energy_through_the_flat_pose() -> None:
-    """Published figures: A02, two windows, from upright at 1 m/s, down through flat and up again."""
+@pytest.mark.parametrize(("step", "close"), [("adaptive", 1e-5), (0.01, 1e-6)])
+def test_windows_keep_their_energy_through_the_flat_pose(step: Any, close: float) -> None:
+    """Published figures: A02, two windows, from upright at 1 m/s, down through flat and up again.
+
+    Stages of order 8 ended on another branch beside the flat pose, and the cranks turned back: few stages pass it.
+    """
     a = four_bar_windows()
     flat = Event(lambda motion, t: np.sin(motion.posture.q[0]), "flat")
-    record = simulate(a.constraint_set, a.q, a.v, 1.4, 0.01, events=flat).or_raise()
+    record = simulate(a.constraint_set, a.q, a.v, 1.4, step, events=flat).or_raise()
+    assert record.steps < 100 or step == 0.01
     assert [crossing.name for crossing in record.events] == ["flat", "flat"]
     angle, rate = windows_motion(1.4)
-    assert record.q[0] == pytest.approx(angle, abs=1e-6)
-    assert record.v[0] == pytest.approx(rate, abs=1e-6)
-    assert record.energy_drift < 1e-7 * record.kinetic_energy.max()
+    assert record.q[0] == pytest.approx(angle, abs=close)
+    assert record.v[0] == pytest.approx(rate, abs=close)
+    assert record.energy_drift < 0.1 * close * record.kinetic_energy.max()
     for crossing in record.events:  # the times of the reference
-        assert np.sin(windows_motion(crossing.time)[0]) == pytest.approx(0.0, abs=1e-6)
+        assert np.sin(windows_motion(crossing.time)[0]) == pytest.approx(0.0, abs=close)
 
 
 def test_windows_in_the_flat_pose_have_a_lower_rank_and_go_on() -> None:

@@ -7,6 +7,8 @@ Oracle: closed forms of particles on a floor, and the definitions.
 
 from __future__ import annotations
 
+import re
+from functools import partial
 from math import sqrt
 from typing import Any
 
@@ -17,7 +19,7 @@ from dynamics.motions.test_floor import G, body, box, particle
 from dynamics.motions.test_stops import slider
 from robots import arm
 
-from constraints.dynamics import Floor, Stops
+from constraints.dynamics import Floor, Forces, JointLaw, Stops
 from constraints.dynamics.events.hits import hit
 from constraints.dynamics.events.locating import TIME, first_below
 from constraints.dynamics.events.sides import (
@@ -84,8 +86,6 @@ def test_starts_below_the_floor_are_refused_with_every_point() -> None:
 
 
 def test_a_point_that_is_pushed_off_the_floor_is_not_held_at_the_start() -> None:
-    from constraints.dynamics import Forces, JointLaw
-
     robot = particle()
     for lift, state in ((0.99 * G, "sticks"), (1.01 * G, "away")):
         push = Forces(robot, [JointLaw(robot, "body", lambda q, v, t, f=lift: [0.0, 0.0, f])])
@@ -269,14 +269,15 @@ def test_restitutions_are_from_zero_to_one(bad: float) -> None:
     for e in (0.0, 1.0):
         assert Stops(restitution=e).restitution == e
         assert Floor(particle(), ["point"], restitution=e, rest_speed=0.0).restitution == e
-    for make in (lambda: Stops(restitution=bad), lambda: Floor(particle(), ["point"], restitution=bad)):
-        with pytest.raises(ValueError, match="restitution of"):
-            make()
-    for make in (lambda: Stops(rest_speed=-1e-9), lambda: Floor(particle(), ["point"], rest_speed=-1e-9)):
+    floor: Any = partial(Floor, particle(), ["point"])
+    for make, what in ((Stops, "stops"), (floor, "a floor")):
+        said = "" if np.isnan(bad) else rf": expected a number in \[0, 1\], got {re.escape(str(bad))}"
+        with pytest.raises(ValueError, match=f"restitution of {what}{said}"):
+            make(restitution=bad)
         with pytest.raises(OptionError, match="not negative, got -1e-09"):
-            make()
+            make(rest_speed=-1e-9)
     with pytest.raises(OptionError, match="friction of a floor"):
-        Floor(particle(), ["point"], friction=-1e-9)
+        floor(friction=-1e-9)
 
 
 def test_stops_are_a_side_for_each_limit_that_is_there() -> None:
@@ -353,3 +354,4 @@ def test_the_size_of_an_error_is_the_better_estimate_as_far_as_the_rougher_allow
     assert damped_size([fine, rough]) == pytest.approx(25.0 / sqrt((25.0 + 0.01 * 100.0) * 2.0))
     assert damped_size([0.0 * fine, 0.0 * rough]) == 0.0
     assert damped_size([0.0 * fine, rough]) == 0.0
+    assert damped_size([fine, 0.0 * rough]) == pytest.approx(5.0 / sqrt(2.0))  # its root mean square

@@ -117,7 +117,3 @@ def test_what_is_wrong_is_named() -> None:
         simulate(fall, [0.1], [0.0], 1.0, options=SimulationOptions(limits="bounce"))
     with pytest.raises(UnknownJointError, match="lif"):
         simulate(fall, [0.1], [0.0], 1.0, options=SimulationOptions(limits=Stops(joints=["lif"])))
-    with pytest.raises(OptionError, match="no limits of all joints"):
-        simulate(ConstraintSet(slider(-np.inf), []), [0.1], [0.0], 1.0, options=SimulationOptions(limits="stop"))
-    with pytest.raises(OptionError, match=r"restitution of stops: expected a number in \[0, 1\]"):
-        Stops(restitution=2.0)
