@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pinocchio as pin
 import pytest
+from dynamics.test_reference import array
 from rbdl_models import contacts_of, dynamics, model_of, robot_of, set_of
 
 from constraints import Frame, Robot
@@ -15,10 +16,6 @@ from constraints.dynamics import Method, constrained_system, forward_dynamics
 from constraints.loops import Axes, Baumgarte, Closure, ConstraintSet, Form, Hinge, PointContact, SurfaceContact
 
 ANY = (Method.AUTOMATIC, Method.DIRECT, Method.RANGE_SPACE, Method.NULL_SPACE)
-
-
-def array(numbers: Any) -> Any:
-    return np.array(numbers, dtype=float)
 
 
 # Pendulums.

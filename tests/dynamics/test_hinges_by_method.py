@@ -50,16 +50,9 @@ EVERY = "DRNS"
 LETTERS = {"D": Method.DIRECT, "R": Method.RANGE_SPACE, "N": Method.NULL_SPACE, "T": Method.TEST_FORCES,
            "P": Method.PROXIMAL, "S": Method.SPARSE}  # fmt: skip
 
-# What is between two bodies: derivative form, rates form; the same held to the world.
-CLOSURES: dict[str, tuple[str, str, str, str]] = {
-    "locked": ("DRNSP", "DRNSP", "DRNSP", "DRNSP"), "pin": ("DRNS", "DRNS", "DRNS", "DRNS"),
-    "slider": ("DRNS", "DRNS", "DRNS", "DRNS"), "helical": ("DRNS", "DRNS", "DRNS", "DRNS"),
-    "universal": ("DRNS", "DRNS", "DRNS", "DRNS"), "hooke": ("DRNS", "DRNS", "DRNS", "DRNS"),
-    "cylindrical": ("DRNS", "DRNS", "DRNS", "DRNS"), "two_sliders": ("DRNS", "DRNS", "DRNS", "DRNS"),
-    "planar": ("DRNS", "DRNS", "DRNS", "DRNS"), "gimbal": ("DRNSP", "DRNSP", "DRNSP", "DRNSP"),
-    "ball": ("DRNSP", "DRNSP", "DRNSP", "DRNSP"), "translational": ("DRNS", "DRNS", "DRNS", "DRNS"),
-    "free": ("DRNS", "DRNS", "DRNS", "DRNS"), "custom": ("DRNS", "", "DRNS", ""),
-}  # fmt: skip
+# Closures, between two bodies or held to the world: derivative form, rates form. PROXIMAL takes points and frames.
+CLOSURES: dict[str, tuple[str, str]] = {name: ("DRNS", "DRNS") for name in HINGES}
+CLOSURES |= {name: ("DRNSP", "DRNSP") for name in ("locked", "gimbal", "ball")} | {"custom": ("DRNS", "")}
 
 # Contacts, anchored: LOCAL derivative, LOCAL rates, world derivative, world rates; then without an anchor.
 CONTACTS: dict[str, tuple[str, ...]] = {
@@ -139,7 +132,7 @@ def test_every_method_is_in_the_tables() -> None:
 def test_every_hinge_by_every_method(kind: str, form: Form, held: str) -> None:
     """The table hinge x method; a hinge of one's own has no rates."""
     a, b = bodies()
-    letters = CLOSURES[kind][(form is Form.RATES) + 2 * (held == "in the world")]
+    letters = CLOSURES[kind][form is Form.RATES]
 
     def make() -> Closure:
         return Closure(robot(), a if held != "in the world" else AWAY, b, HINGES[kind], form=form, name="it")

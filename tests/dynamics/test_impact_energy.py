@@ -11,6 +11,11 @@ from constraints.errors import OptionError
 from constraints.loops import ConstraintSet
 
 
+def stored(name: str) -> tuple[ConstraintSet, np.ndarray]:
+    rows = contacts_of(name) if name.startswith("humanoid") else set_of(name)
+    return rows, np.array(dynamics()[name]["states"][0]["q_inplace"])
+
+
 def kinetic(rows: ConstraintSet, q: np.ndarray, v: np.ndarray) -> float:
     return 0.5 * float(v @ rows.robot.at(q, v).mass_matrix() @ v)
 
@@ -19,8 +24,7 @@ def kinetic(rows: ConstraintSet, q: np.ndarray, v: np.ndarray) -> float:
 @pytest.mark.parametrize("method", [m for m in Method if m not in (Method.SPARSE, Method.PROXIMAL)])
 def test_one_restitution_of_all_contacts_loses_energy(method: Method, e: float) -> None:
     """RBDL 3: (1 - e^2) of what the velocity of the contacts has in the metric of the rows; the rest stays."""
-    rows = contacts_of("humanoid_4contacts")
-    q = np.array(dynamics()["humanoid_4contacts"]["states"][0]["q_inplace"])
+    rows, q = stored("humanoid_4contacts")
     for seed in range(5):
         v = np.random.default_rng(seed).standard_normal(rows.robot.nv)
         result = impact(rows, rows.robot.at(q, v), restitution=e, method=method).or_raise()
@@ -36,8 +40,7 @@ def test_one_restitution_of_all_contacts_loses_energy(method: Method, e: float) 
 @pytest.mark.parametrize("name", ["fivebar_planar", "double_pendulum_absolute"])
 def test_closing_a_loop_loses_energy(name: str) -> None:
     """Closures have e = 0: what they stop is lost."""
-    rows = set_of(name)
-    q = np.array(dynamics()[name]["states"][0]["q_inplace"])
+    rows, q = stored(name)
     for seed in range(5):
         v = np.random.default_rng(seed).standard_normal(rows.robot.nv)
         result = impact(rows, rows.robot.at(q, v)).or_raise()
@@ -48,8 +51,7 @@ def test_closing_a_loop_loses_energy(name: str) -> None:
 
 def test_different_restitutions_can_add_energy() -> None:
     """Newton's restitution by row: with one bouncing contact beside three that do not, energy may come from nothing."""
-    rows = contacts_of("humanoid_4contacts")
-    q = np.array(dynamics()["humanoid_4contacts"]["states"][0]["q_inplace"])
+    rows, q = stored("humanoid_4contacts")
     e = np.arange(rows.size) == 2
     J, M = rows.jacobian(q), rows.robot.at(q, np.zeros(rows.robot.nv)).mass_matrix()
     metric = np.linalg.inv(J @ np.linalg.solve(M, J.T))
@@ -81,8 +83,7 @@ def test_a_contact_has_one_restitution() -> None:
 @pytest.mark.parametrize("name", ["fivebar_planar", "double_pendulum_absolute"])
 def test_energy_lost_with_wanted_velocities_counts_their_work(name: str) -> None:
     """Rows that are driven to a velocity do work on the robot: kinetic energy before, minus after, plus that work."""
-    rows = set_of(name)
-    q = np.array(dynamics()[name]["states"][0]["q_inplace"])
+    rows, q = stored(name)
     rng = np.random.default_rng(3)
     robot, J = rows.robot, rows.jacobian(q)
     v = rng.standard_normal(robot.nv)

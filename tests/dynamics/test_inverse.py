@@ -11,8 +11,9 @@ import numpy as np
 import pinocchio as pin
 import pytest
 import scipy.linalg
+from dynamics.test_forces import Cut
 from each_choice import a_few
-from linkages import PREDECESSOR, SUCCESSOR, arm_and_body, moving, upright
+from linkages import KEPT, arm_and_body, moving, upright
 from loops.test_hinges import HINGES
 from rbdl_models import linkage, model_of, set_of
 from samples import placement
@@ -218,12 +219,9 @@ def test_gravity_compensation_is_the_slope_of_the_potential() -> None:
     def potential(angle: float) -> float:
         start = np.array(closed)
         start[0] = angle
-        q = (
-            loops.assemble_position(rows, start, driven=["crank"], options=loops.AssemblyOptions(tolerance=1e-13))
-            .or_raise()
-            .q
-        )
-        return float(pin.computePotentialEnergy(model, model.createData(), q))
+        exact = loops.AssemblyOptions(tolerance=1e-13)
+        found = loops.assemble_position(rows, start, driven=["crank"], options=exact).or_raise()
+        return float(pin.computePotentialEnergy(model, model.createData(), found.q))
 
     rest = rows.robot.at(closed, np.zeros(3))
     found = inverse_dynamics(rows, rest, np.zeros(3), actuated=["crank"]).or_raise()
@@ -363,29 +361,21 @@ def test_a_target_by_joint_is_completed_by_the_rows() -> None:
 @pytest.mark.parametrize("name", HINGES)
 def test_actuated_closures_have_the_force_of_the_joint(name: str) -> None:
     """Karana: T at each cut hinge is what `pinocchio.rnea` gives the joint of the tree in its place, of every hinge."""
-    old, rng = arm_and_body(), np.random.default_rng(7)
-    closure = loops.Closure(old, PREDECESSOR, SUCCESSOR, HINGES[name], name="loop")
-    joint = loops.to_joint(closure)
-    rows = loops.ConstraintSet(old, [closure])
-    q = old.random(rng)
-    if closure.group.nv:
-        q = loops.assemble_position(rows, q, options=loops.AssemblyOptions(tolerance=1e-13)).or_raise().q
-    v = loops.assemble_velocity(rows, q, rng.standard_normal(old.nv))
-    motion = old.at(q, v)
+    cut, old = Cut(name), arm_and_body()
+    closure, joint, rows, motion = cut.closure, cut.joint, cut.rows, cut.motion
     wanted = on_rows(rows, motion, 8)
-    after, rates = joint.state(q, v)
     model: Any = joint.robot.model
     a = np.zeros(model.nv)
-    for kept in ("one", "two", "tail"):
+    for kept in KEPT:
         a[joint.robot.velocity_slice_of(kept)] = wanted[old.velocity_slice_of(kept)]
     if joint.joint is not None:
-        a[joint.robot.velocity_slice_of("loop")] = closure.hinge_motion(q, v, wanted).accelerations
-    truth = np.array(pin.rnea(model, model.createData(), after, rates, a))
-    found = inverse_dynamics(rows, motion, wanted, actuated=["one", "two", "tail", closure]).or_raise()
+        a[joint.robot.velocity_slice_of("loop")] = closure.hinge_motion(cut.q, cut.v, wanted).accelerations
+    truth = np.array(pin.rnea(model, model.createData(), cut.after, cut.rates, a))
+    found = inverse_dynamics(rows, motion, wanted, actuated=[*KEPT, closure]).or_raise()
     assert found.is_fully_actuated
     assert found.surplus == 0
     size = 1.0 + np.abs(truth).max()
-    for kept in ("one", "two", "tail"):
+    for kept in KEPT:
         assert np.abs(found.effort_of(kept) - truth[joint.robot.velocity_slice_of(kept)]).max() < 1e-8 * size
     if joint.joint is not None:
         T = truth[joint.robot.velocity_slice_of("loop")]
@@ -444,13 +434,8 @@ def test_bodies_without_mass() -> None:
     """RBDL 15, 18: the massless leaf of RBDL's linkage: solved where the rows or an actuator hold it, else said."""
     rows = linkage()
     robot = rows.robot
-    q = (
-        loops.assemble_position(
-            rows, np.pi * np.array([0.75, -0.5, 0.25, 0.5, -0.5]), options=loops.AssemblyOptions(tolerance=1e-13)
-        )
-        .or_raise()
-        .q
-    )
+    start, exact = np.pi * np.array([0.75, -0.5, 0.25, 0.5, -0.5]), loops.AssemblyOptions(tolerance=1e-13)
+    q = loops.assemble_position(rows, start, options=exact).or_raise().q
     motion = moving(rows, q)
     wanted = on_rows(rows, motion, 1)
     held = inverse_dynamics(rows, motion, wanted, actuated=["j0", "j2"]).or_raise()

@@ -18,10 +18,11 @@ from constraints.dynamics.methods.saddle_point import solve_direct, solve_null_s
 from constraints.loops import ConstraintSet, Form, PointContact
 from constraints.robot import Motion
 
+every_solver = pytest.mark.parametrize("solve", [solve_direct, solve_range_space, solve_null_space])
 every_factorisation = pytest.mark.parametrize("by", Factorisation, ids=lambda by: by.name)
 
 
-@pytest.mark.parametrize("solve", [solve_direct, solve_range_space, solve_null_space])
+@every_solver
 @pytest.mark.parametrize("short", [1e-2, 1e-5, 1e-7])
 def test_short_rows_among_redundant_ones_push_as_they_should(solve: Any, short: float) -> None:
     """Multipliers of least norm came from normal equations: the force they give was wrong by 1e-7 and more."""
@@ -40,7 +41,7 @@ def test_short_rows_among_redundant_ones_push_as_they_should(solve: Any, short: 
         np.testing.assert_allclose(lam, by_svd, rtol=1e-6, atol=1e-6 * np.abs(lam).max())
 
 
-@pytest.mark.parametrize("solve", [solve_direct, solve_range_space, solve_null_space])
+@every_solver
 @pytest.mark.parametrize("gap", [1e-12, 3e-11, 1e-9])
 def test_rows_that_nearly_repeat_others_share_their_force(solve: Any, gap: float) -> None:
     """Multipliers of least norm in fifty digits: two rows 1e-12 apart had shares that were wrong by 1e-2.
@@ -170,7 +171,7 @@ def test_a_joint_that_moves_no_mass_is_a_status_without_a_warning() -> None:
     assert found.status is DynamicsStatus.SINGULAR_MASS
 
 
-@pytest.mark.parametrize("solve", [solve_direct, solve_range_space, solve_null_space])
+@every_solver
 @pytest.mark.parametrize(("off", "status"), [(2e-5, "INCONSISTENT"), (2e-7, "RANK_DEFICIENT")])
 def test_a_success_meets_what_counts_and_lists_what_it_misses(solve: Any, off: float, status: str) -> None:
     """Up to `rounding` of the accelerations rows that repeat others contradict none (a loop that is planar but for its
@@ -210,7 +211,7 @@ def in_balance(seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 @every_factorisation
-@pytest.mark.parametrize("solve", [solve_direct, solve_range_space, solve_null_space])
+@every_solver
 def test_accelerations_that_are_rounding_contradict_no_row(solve: Any, by: Factorisation) -> None:
     """What a row misses that nearly repeats another was judged by them: rounding by rounding."""
     for seed in range(20):
@@ -229,7 +230,7 @@ def test_accelerations_that_are_rounding_contradict_no_row_where_little_is_drive
         assert found.status is DynamicsStatus.RANK_DEFICIENT
 
 
-@pytest.mark.parametrize("solve", [solve_direct, solve_range_space, solve_null_space])
+@every_solver
 def test_small_accelerations_that_are_none_are_judged_by_themselves(solve: Any) -> None:
     """Rows that differ by 1.5e-9 share the miss along what they differ in: it is no contradiction."""
     for seed in range(20):

@@ -42,11 +42,8 @@ def test_impact_of_cassie_loses_no_more_than_there_is() -> None:
     mechanism = load(CASSIE)
     robot = mechanism.robot
     q = robot.configuration({f"{side}-pitch-op": 0.3 for side in ("left", "right")}, start=mechanism.posture("file"))
-    q = (
-        assemble_position(mechanism.constraint_set(), q, options=AssemblyOptions(tolerance=1e-7), driven=["root_joint"])
-        .or_raise()
-        .q
-    )
+    options = AssemblyOptions(tolerance=1e-7)
+    q = assemble_position(mechanism.constraint_set(), q, options=options, driven=["root_joint"]).or_raise().q
     feet = [PointContact(robot, f"{side}-foot-op", name=side) for side in ("left", "right")]
     v = np.zeros(robot.nv)
     v[2] = -1.0
