@@ -224,10 +224,6 @@ def _by_state(
 def saddle_slopes(M: Matrix, balance: EquationChanges) -> SolutionSlopes | None:
     """Derivatives where M is singular and independent rows hold the massless motions: by LU of the saddle point.
 
-    Args:
-        M: mass matrix (nv, nv).
-        balance: at the solution.
-
     Returns:
         None where the saddle point is singular, or so near to it that digits are lost.
     """
@@ -296,13 +292,6 @@ def redundant_slopes(
 
     .. math:: B\,\delta a = -S^{-1} U^T \delta(J a + \ldots), \qquad
         \delta\lambda = U S^{-1}\,\delta\mu + (I - P)\,\delta J\,J^+ \lambda
-
-    Args:
-        M: mass matrix (nv, nv).
-        balance: at the solution.
-        space: the rows.
-        changes: of the rows by q.
-        multipliers: lambda (size,), of least norm.
 
     Returns:
         None where the rank changes beside the state, or a factorisation fails.

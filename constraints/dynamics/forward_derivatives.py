@@ -204,11 +204,7 @@ def _by_pinocchio(result: ForwardDynamics, motion: Motion) -> SolutionSlopes | N
 
 
 def slopes_by_pinocchio(own: PinocchioConstraints) -> SolutionSlopes:
-    """Derivatives of the last solution, copies.
-
-    Args:
-        own: constraints of which pinocchio has derivatives, solved.
-    """
+    """Derivatives of the last solution, copies."""
     by = own.differentiate()
     a_q, a_v, a_tau = (np.array(each) for each in by[:3])
     spread = own.constraint_set.spread

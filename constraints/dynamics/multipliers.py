@@ -162,12 +162,7 @@ def seen_at(posture: Posture, wrench: Vector, body: Frame, axes: Axes, frame: Fr
 
 
 def pulling_contacts(constraint_set: ConstraintSet, multipliers: Vector) -> tuple[str, ...]:
-    """Names of contacts with one normal whose multiplier is negative: they pull, which a contact that pushes cannot.
-
-    Args:
-        constraint_set: whose.
-        multipliers: of all rows (size,).
-    """
+    """Names of contacts with one normal whose multiplier is negative: they pull, which a contact that pushes cannot."""
     least = -ROUNDING_OF_A_MULTIPLIER * float(np.abs(multipliers).max(initial=0.0))
     return tuple(name for name, row in pushing_rows(constraint_set).items() if multipliers[row] < least)
 
@@ -182,13 +177,7 @@ def pushing_rows(constraint_set: ConstraintSet) -> dict[str, int]:
 
 
 def pulling_words(constraint_set: ConstraintSet, multipliers: Vector, unit: str) -> list[str]:
-    """The line of a result that names the contacts of `pulling_contacts`, and by how much they pull; none without any.
-
-    Args:
-        constraint_set: whose.
-        multipliers: of all rows (size,).
-        unit: of them, "N" or "N s".
-    """
+    """The line of a result that names the contacts that pull, and by how much; none without any."""
     found = [
         f"'{name}' by {-float(multipliers[constraint_set.slice_of(name)][0]):.4g} {unit}"
         for name in pulling_contacts(constraint_set, multipliers)

@@ -186,11 +186,6 @@ class Floor:
 def refuse_half_a_floor(constraint_set: ConstraintSet, events: Iterable[Event], forces: object) -> None:
     """Refuse the set of a floor without its events or its forces: points would fall through, or slide without friction.
 
-    Args:
-        constraint_set: of a motion.
-        events: of the motion, as given.
-        forces: of the motion.
-
     Raises:
         OptionError: says what to give.
     """

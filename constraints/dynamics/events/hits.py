@@ -65,13 +65,7 @@ def _impact(seen: SeenSides, coming: BoolVector, bounces: bool) -> tuple[Vector,
 
 
 def _impulses(seen: SeenSides, standing: Standing, wished: Vector) -> tuple[Vector, Vector, list[Vector]]:
-    """Velocity after, and impulses of the sides along normal and tangents, with friction on those that slip.
-
-    Args:
-        seen: the state.
-        standing: which sides take part, and which of them stick.
-        wished: rates (n,) of the sides after the impact.
-    """
+    """Velocity after, and impulses along normal and tangents, where rates after are `wished` (n,); with friction."""
     own = seen.sides
     holds = own.switched(seen.holds, standing)
     rhs = holds.rhs_at(seen.t)

@@ -171,11 +171,7 @@ class SeenSides:
         return self.sides.dynamics(self, self.friction(free)) if self.dragging else free
 
     def friction(self, free: ForwardDynamics | None = None) -> Vector:
-        """Generalised force of friction (nv,) on the sides that slip.
-
-        Args:
-            free: the dynamics without it, where they are known.
-        """
+        """Generalised force of friction (nv,) on the sides that slip."""
         if not self.dragging:
             return np.zeros(self.motion.v.size)
         places = [self.normals[i] for i in self.dragging]

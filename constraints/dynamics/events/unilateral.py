@@ -112,12 +112,6 @@ class Unilateral:
     def begin(self, motion: Motion, t: float, holds: ConstraintSet, what: str, unit: str) -> ConstraintSet:
         """The set of a motion that starts here: sides that are touched, and at rest, are on.
 
-        Args:
-            motion, t: the start.
-            holds: the set, with any of the sides on.
-            what: a side, in messages.
-            unit: of distances.
-
         Raises:
             OptionError: the start is beyond sides by more than 1e-6; names them.
         """

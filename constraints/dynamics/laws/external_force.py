@@ -159,10 +159,6 @@ def force_slopes(forces: Sequence[Force], motion: Motion) -> tuple[Matrix, Matri
     """Derivatives (nv, nv) of the generalised force of all that acts, by q and by v.
 
     And the names of those whose derivatives are no formulas.
-
-    Args:
-        forces: what acts.
-        motion: the state.
     """
     n = motion.v.size
     by_q, by_v = np.zeros((2, n, n))

@@ -32,23 +32,13 @@ _LOCAL: Any = pin.LOCAL
 
 
 def pinocchio_constraints_of(constraint_set: ConstraintSet, motion: Motion) -> PinocchioConstraints:
-    """Those of the constraints that are on, without gains; made once for each workspace.
-
-    Args:
-        constraint_set: whose.
-        motion: in which workspace.
-    """
+    """Those of the constraints that are on, without gains; made once for each workspace."""
     key = f"constraints of pinocchio {constraint_set.active.tobytes().hex()}"
     return motion.workspace.resource(constraint_set.stack, key, PinocchioConstraints, constraint_set)
 
 
 def differentiable_constraints_of(constraint_set: ConstraintSet, motion: Motion) -> PinocchioConstraints | None:
-    """The same with the gains of the set; None where pinocchio has no right derivatives of all rows that are on.
-
-    Args:
-        constraint_set: whose.
-        motion: in which workspace.
-    """
+    """The same with the gains of the set; None where pinocchio has no right derivatives of all rows that are on."""
     return motion.workspace.resource(constraint_set, "derivatives of pinocchio", _differentiable, constraint_set)[0]
 
 
@@ -108,23 +98,12 @@ class PinocchioConstraints:
     # Accelerations and multipliers.
 
     def accelerate(self, q: Vector, v: Vector, tau: Vector, settings: Any) -> Vector:
-        """Pinocchio's acceleration (nv,), live, with rows that stay at zero.
-
-        Args:
-            q, v: the state (nq,), (nv,).
-            tau: generalised forces (nv,).
-            settings: of pinocchio's proximal loop.
-        """
+        """Pinocchio's acceleration (nv,), live, with rows that stay at zero."""
         a: Vector = pin.constraintDynamics(self.model, self.data, q, v, tau, self._models, self._datas, settings)
         return a
 
     def solve(self, q: Vector, v: Vector, tau: Vector) -> tuple[Vector, Vector] | None:
-        """Acceleration (nv,) and multipliers (size,), copies; None where the rows may be redundant, and are not damped.
-
-        Args:
-            q, v: the state (nq,), (nv,).
-            tau: generalised forces (nv,).
-        """
+        """Acceleration (nv,) and multipliers (size,), copies; None: rows may be redundant, and are not damped."""
         a = self.accelerate(q, v, tau, self._once).copy()
         if not self._damping:
             pivots = self._pivots.tolist()
@@ -133,12 +112,7 @@ class PinocchioConstraints:
         return a, self.constraint_set.spread(self.data.lambda_c.copy())
 
     def missed(self, q: Vector, v: Vector, a: Vector) -> float:
-        """Sum of the squares of the accelerations of contacts, which pinocchio keeps at zero.
-
-        Args:
-            q, v: the state (nq,), (nv,).
-            a: acceleration (nv,).
-        """
+        """Sum of the squares of the accelerations of contacts, which pinocchio keeps at zero."""
         tree, nq, nv = self._tree
         pin.forwardKinematics(tree, self.data, q[:nq], v[:nv], a[:nv])
         found = 0.0
@@ -179,9 +153,6 @@ class PinocchioConstraints:
         Points that two bodies hold together: that of the predecessor is moved to where the other is, open or closed.
         Pinocchio's acceleration of them is the difference of two classical ones; the relative motion has a Coriolis
         term less.
-
-        Args:
-            motion: the state.
         """
         turns, drift = list[Matrix](), np.zeros(self.size)
         for model, (owner, s, mine) in zip(self._models, self.owners, strict=True):
@@ -232,19 +203,11 @@ class PinocchioConstraints:
         return self.data.constraint_chol.getOperationalSpaceInertiaMatrix()
 
     def rotation(self, frame: Frame) -> Matrix:
-        """Rotation (3, 3) of a frame in the world, at the last solution.
-
-        Args:
-            frame: of the robot.
-        """
+        """Rotation (3, 3) of a frame in the world, at the last solution."""
         return self.data.oMi[frame.joint].rotation.dot(frame.placement.rotation)
 
     def turning(self, frame: Frame) -> Matrix:
-        """Angular rows (3, nv) of the body Jacobian of a frame, at the last solution.
-
-        Args:
-            frame: of the robot.
-        """
+        """Angular rows (3, nv) of the body Jacobian of a frame, at the last solution."""
         found: Matrix = pin.getFrameJacobian(self.model, self.data, frame.joint, frame.placement, _LOCAL)
         return found[3:]
 

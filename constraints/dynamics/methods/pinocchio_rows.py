@@ -39,12 +39,7 @@ def has_its_rows(constraint_set: ConstraintSet) -> bool:
 
 
 def has_its_slopes(constraint_set: ConstraintSet, fits: Callable[[RowOwner], bool] = is_its_own) -> bool:
-    """Whether pinocchio has right derivatives of dynamics with the rows that are on, at least one.
-
-    Args:
-        constraint_set: whose rows.
-        fits: which rows it has.
-    """
+    """Whether pinocchio has right derivatives of dynamics with the rows that are on, at least one."""
     tree, model = constraint_set.robot.space.elementary, constraint_set.robot.model
     of_tree = tree.is_exact and tree.model is model and is_depth_first(model)
     return of_tree and bool(constraint_set.on) and all(fits(owner) for owner, _ in constraint_set.on)

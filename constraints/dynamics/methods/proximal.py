@@ -34,11 +34,6 @@ def solve_at_once(constraint_set: ConstraintSet, motion: Motion, tau: Vector) ->
     """Acceleration and multipliers of contacts whose rows are pinocchio's; None where the general way has to decide.
 
     The acceleration is checked: it is finite, it meets the rows, and the rows are far from redundant.
-
-    Args:
-        constraint_set: of contacts with the rows that pinocchio has.
-        motion: the state.
-        tau: generalised forces (nv,).
     """
     q, v = motion.q, motion.v
     own = pinocchio_constraints_of(constraint_set, motion)

@@ -247,9 +247,6 @@ class RowSpace:
         r"""Multipliers (k,) of all rows from those of the independent ones, :math:`G^T \lambda = B^T \mu`.
 
         Where rows are redundant there are many: those of least norm, which have no part along what does not count.
-
-        Args:
-            mu: (rank,).
         """
         if self.is_full:
             return self._spread(mu)

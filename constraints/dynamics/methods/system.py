@@ -172,13 +172,7 @@ def is_open(position: float, rate: float, v: Vector) -> bool:
 
 
 def open_words(constraint_set: ConstraintSet, position: Vector, velocity: Vector, v: Vector) -> list[str]:
-    """The line of a result that says how far the state is off the constraints; none where it is closed.
-
-    Args:
-        constraint_set: the constraints.
-        position, velocity: errors and rates of all rows (size,).
-        v: velocity of the state (nv,).
-    """
+    """The line of a result that says how far the state is off the constraints; none where it is closed."""
     stack = constraint_set.stack
     errors, rates = dict(stack.norms(position)), dict(stack.norms(velocity))
     off, rate = max(errors.values(), default=0.0), max(rates.values(), default=0.0)
@@ -191,13 +185,7 @@ def open_words(constraint_set: ConstraintSet, position: Vector, velocity: Vector
 
 
 def open_words_at(constraint_set: ConstraintSet, motion: Motion, rhs: RightHandSide | None = None) -> list[str]:
-    """As `open_words`, of a state alone.
-
-    Args:
-        constraint_set: the constraints.
-        motion: the state.
-        rhs: right-hand sides; the default ones if absent.
-    """
+    """As `open_words`, of a state alone."""
     rows = constraint_set.rows_at(motion, rhs)
     return open_words(constraint_set, rows.position, rows.velocity, motion.v)
 

@@ -78,12 +78,7 @@ class MetricProjection:
         return Errors(max(position.values(), default=0.0), max(velocity.values(), default=0.0), worst)
 
     def project(self, motion: Motion, rhs: RightHandSide | None) -> Motion | Errors:
-        """The nearest state on the constraints; or, where there is none, how far off the best one is.
-
-        Args:
-            motion: the state.
-            rhs: right-hand sides with their rates, for targets that move.
-        """
+        """The nearest state on the constraints; or, where there is none, how far off the best one is."""
         robot, v = self._set.robot, motion.v
         rows, last = self._set.rows_at(motion, rhs), np.inf
         errors = least = self.errors(rows)
@@ -120,12 +115,7 @@ class MetricProjection:
         return self._set.robot.at(motion.q, motion.v + dv)
 
     def _placed_part(self, rows: SetRows, within: Vector) -> Errors:
-        """How far a state is from the constraints along what motions can reduce.
-
-        Args:
-            rows: of the state.
-            within: that part of the errors of rows with a position.
-        """
+        """How far a state is from the constraints along what motions can reduce."""
         position = np.zeros_like(rows.position)
         position[self._placed] = within
         return self.errors(rows._replace(position=position))

@@ -204,13 +204,6 @@ def dense_output(
 ) -> Callable[[float], Motion]:
     """The motion a time s after the start of an explicit step, by the published interpolation of order 7.
 
-    Args:
-        places: the equations of motion.
-        tableau: of the method, with dense output.
-        state: where the step began.
-        step: what it gave.
-        end: the state there, with its accelerations.
-
     Raises:
         Halt: a further stage has no acceleration.
     """

@@ -106,11 +106,6 @@ def independent_in_closures(blocks: Sequence[Block], on: BoolVector, rounding: f
     """Rows (size,) that are independent among those of their own closure, and the norm of what is left of the others.
 
     It is a QR with row pivoting of all closures at once; pivots up to `rounding` of the longest row of all are zero.
-
-    Args:
-        blocks: rows of the Jacobian.
-        on: rows that count.
-        rounding: of the set.
     """
     kept, rest = np.zeros_like(on), 0.0
     longest = max((float((block.lengths * on[block.paths.rows]).max(initial=0.0)) for block in blocks), default=0.0)
@@ -155,10 +150,6 @@ def independent_by_elimination(blocks: Sequence[Block], kept: BoolVector) -> Cho
 
     Columns are taken from the leaves of the tree, since closures between neighbours share few of them; the pivot is in
     the shortest row that has a tenth of the largest entry. Entries up to 1e-6, in rows of unit length, are zero.
-
-    Args:
-        blocks: rows of the Jacobian.
-        kept: rows that count.
 
     Returns:
         None where the rows become long.
@@ -213,13 +204,7 @@ def _unit_rows(blocks: Sequence[Block], kept: BoolVector) -> dict[int, dict[int,
 
 
 def independent_of_all(blocks: Sequence[Block], kept: BoolVector, nv: int) -> Choice:
-    """The same by a dense QR of the rows of unit length, of cost n^3.
-
-    Args:
-        blocks: rows of the Jacobian.
-        kept: rows that count.
-        nv: number of columns.
-    """
+    """The same by a dense QR of the rows of unit length, of cost n^3."""
     chosen = np.flatnonzero(kept)
     rows_of: Matrix = dense(blocks, kept.size, nv)[chosen]
     lengths = np.sqrt((rows_of**2).sum(1))
@@ -241,14 +226,7 @@ def dense(blocks: Sequence[Block], size: int, nv: int) -> Matrix:
 
 
 def least_norm(blocks: Sequence[Block], on: BoolVector, kept: BoolVector, multipliers: Vector) -> Vector:
-    """Multipliers (size,) that make the same forces with the least norm, where closures are independent of each other.
-
-    Args:
-        blocks: rows of the Jacobian.
-        on: rows that count.
-        kept: rows that are independent.
-        multipliers: zero on the others.
-    """
+    """Multipliers (size,) of the same forces with the least norm, where closures are independent of each other."""
     out = multipliers.copy()
     for block in blocks:
         rows = block.paths.rows
@@ -269,12 +247,6 @@ def least_norm_of_all(blocks: Sequence[Block], on: BoolVector, choice: Choice, m
 
         \begin{pmatrix} 1 & J \\ J^T & 0 \end{pmatrix} \begin{pmatrix} \lambda - \lambda_{least} \\ y \end{pmatrix} =
         \begin{pmatrix} \lambda \\ 0 \end{pmatrix}
-
-    Args:
-        blocks, on: as in `least_norm`.
-        choice: independent rows and columns.
-        multipliers: zero on the other rows.
-        nv: number of columns.
     """
     place = np.full(nv, -1, dtype=np.intp)
     place[choice.columns] = np.arange(choice.columns.size)

@@ -32,13 +32,6 @@ def is_rank_certain(blocks: Sequence[Block], kept: BoolVector, left_out: float, 
 
     The least singular value of the kept rows K bounds as many of all rows from below; what is left of the others bounds
     the next one from above. The largest and the least are found by the power method on :math:`K K^T`.
-
-    Args:
-        blocks: rows of the Jacobian.
-        kept: rows that were chosen as independent (size,).
-        left_out: norm of what the kept rows do not span of the others.
-        nv: number of columns.
-        rounding: of the set.
     """
     if not kept.any():
         return left_out <= rounding * LEAST_ROW / SURE_FACTOR

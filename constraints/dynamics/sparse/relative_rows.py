@@ -67,13 +67,7 @@ class RowsOfAKind(ABC):
 
 
 def closure_rows(kinds: Sequence[RowsOfAKind], at: RelativeMotions, size: int) -> RelativeRows:
-    """The rows of all closures of a stack.
-
-    Args:
-        kinds: of `rows_by_kind`.
-        at: relative motions of all closures.
-        size: number of rows.
-    """
+    """The rows of all closures of a stack."""
     out = RelativeRows(np.zeros(size), np.zeros((size, 6)), np.zeros(size))
     for kind in kinds:
         out.value[kind.rows], out.D[kind.rows], out.second[kind.rows] = kind.evaluate(at.of(kind.which))
@@ -81,12 +75,7 @@ def closure_rows(kinds: Sequence[RowsOfAKind], at: RelativeMotions, size: int) -
 
 
 def rows_by_kind(maps: Sequence[PoseMap], slices: Sequence[slice]) -> list[RowsOfAKind]:
-    """Sort the pose maps of closures by what computes them: points, pins, sliders, rods, locked ones, and the others.
-
-    Args:
-        maps: of the closures, in order.
-        slices: their rows in the stack.
-    """
+    """Pose maps of closures, sorted by what computes them: points, pins, sliders, rods, locked ones, and the others."""
     sorts: dict[Any, list[int]] = {}
     for i, pose_map in enumerate(maps):
         sorts.setdefault(_kind(pose_map), []).append(i)
