@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pinocchio as pin
 import pytest
+from dynamics.bodies import one_body, point
 from each_choice import a_few
 from linkages import moving, upright
 from models.test_mechanism_files import MJCF, URDF, closed, path_of
@@ -34,12 +35,9 @@ G = 9.81
 Z = np.array([0.0, 0.0, 1.0])
 
 
-def point_mass(mass: float = 2.0) -> Robot:
+def point_mass() -> Robot:
     """A mass without extent, free in space."""
-    model = pin.Model()
-    joint = model.addJoint(0, pin.JointModelTranslation(), pin.SE3.Identity(), "mass")
-    model.appendBodyToJoint(joint, pin.Inertia(mass, np.zeros(3), np.zeros((3, 3))), pin.SE3.Identity())
-    return Robot(model, "mass")
+    return one_body(pin.JointModelTranslation(), point(2.0), "mass")
 
 
 def on_a_rod(length: float, q: Any, v: Any = (0.0, 0.0, 0.0)) -> ForwardDynamics:
@@ -49,18 +47,9 @@ def on_a_rod(length: float, q: Any, v: Any = (0.0, 0.0, 0.0)) -> ForwardDynamics
     return forward_dynamics(rows, robot.at(q, v))
 
 
-def disc(mass: float = 3.0, at: int | None = None) -> Robot:
-    """A free disc of radius 1 in the plane of x and y."""
-    model = pin.Model()
-    joint = model.addJoint(0, pin.JointModelFreeFlyer(), pin.SE3.Identity(), "disc")
-    inertia = pin.Inertia.FromCylinder(mass, 1.0, 1e-3)
-    model.appendBodyToJoint(joint, inertia, pin.SE3.Identity() if at is None else placement(at))
-    return Robot(model, "disc")
-
-
 def hung(rods: int, length: float = 1.0) -> ForwardDynamics:
-    """A disc at rest that hangs on as many rods at its rim."""
-    robot, owners = disc(), []
+    """A disc of radius 1 in the plane of x and y, at rest, that hangs on as many rods at its rim."""
+    robot, owners = one_body(pin.JointModelFreeFlyer(), pin.Inertia.FromCylinder(3.0, 1.0, 1e-3), "disc"), []
     for k in range(rods):
         rim = np.array([np.cos(2 * np.pi * k / rods), np.sin(2 * np.pi * k / rods), 0.0])
         above = pin.SE3(np.eye(3), rim + length * Z)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pinocchio as pin
 import pytest
+from dynamics.bodies import one_body
 from dynamics.test_cut_forces import ring
 from dynamics.test_links import slope, two_masses
 from each_choice import a_few
@@ -505,10 +506,7 @@ def test_a_spring_at_a_cut_is_one_on_the_joint(name: str) -> None:
 
 def test_angles_of_pin_springs_are_taken_to_the_nearest_turn() -> None:
     """Closed loops 9: a pin at -3 rad with rest at 3 rad is stretched by 0.28 rad, not by 6."""
-    model = pin.Model()
-    joint = model.addJoint(0, pin.JointModelFreeFlyer(), pin.SE3.Identity(), "body")
-    model.appendBodyToJoint(joint, pin.Inertia.FromBox(1.0, 0.1, 0.2, 0.3), pin.SE3.Identity())
-    robot = Robot(model, "body")
+    robot = one_body(pin.JointModelFreeFlyer(), pin.Inertia.FromBox(1.0, 0.1, 0.2, 0.3))
     spring = HingeSpring(loops.Closure(robot, None, "body", loops.Hinge.pin(), name="pin"), 2.0, rest=3.0)
     q = np.array(pin.SE3ToXYZQUAT(pin.SE3(pin.utils.rotate("z", -3.0), np.zeros(3))))
     stretch = 2.0 * np.pi - 6.0

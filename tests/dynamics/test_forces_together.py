@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import pinocchio as pin
 import pytest
+from dynamics.bodies import one_body, point
 from dynamics.test_links import slope
 from linkages import PREDECESSOR, SUCCESSOR, arm_and_body, moving, upright
 
-from constraints import Robot
 from constraints.dynamics import (
     ExternalForce,
     Forces,
@@ -188,10 +188,7 @@ def test_internal_forces_sum_to_zero_over_all_bodies() -> None:
 
 def test_a_hanging_mass_by_body() -> None:
     """Case 9: a link that carries a mass: the force on its body, and the opposite on the world."""
-    model = pin.Model()
-    joint = model.addJoint(0, pin.JointModelTranslation(), pin.SE3.Identity(), "mass")
-    model.appendBodyToJoint(joint, pin.Inertia(2.0, np.zeros(3), np.zeros((3, 3))), pin.SE3.Identity())
-    robot = Robot(model, "mass")
+    robot = one_body(pin.JointModelTranslation(), point(2.0), "mass")
     found = Forces(robot, [PointLink(robot, None, "mass", 2.0 * 9.81)])
     motion = robot.at([0.0, 0.0, -1.0], np.zeros(3))
     by_body = found.on_bodies(motion)
@@ -238,11 +235,7 @@ def test_the_energy_is_that_of_all() -> None:
 
 def test_a_motion_under_forces_in_time() -> None:
     """Item 5, `simulate(forces=Forces)`: a mass pushed by F0 sin(W t) is at F0 / (m W^2) (W t - sin(W t))."""
-    model = pin.Model()
-    model.gravity = pin.Motion.Zero()
-    joint = model.addJoint(0, pin.JointModelTranslation(), pin.SE3.Identity(), "mass")
-    model.appendBodyToJoint(joint, pin.Inertia(2.0, np.zeros(3), np.zeros((3, 3))), pin.SE3.Identity())
-    robot = Robot(model, "mass")
+    robot = one_body(pin.JointModelTranslation(), point(2.0), "mass", gravity=0.0)
     push = ExternalForce("mass", lambda motion, t: [3.0 * np.sin(4.0 * t), 0.0, 0.0, 0.0, 0.0, 0.0])
     rows = ConstraintSet(robot, [])
     record = simulate(rows, np.zeros(3), np.zeros(3), 1.0, 0.01, forces=Forces(robot, [push])).or_raise()
@@ -281,11 +274,7 @@ def test_a_motion_keeps_the_energy_of_its_springs() -> None:
 
 def test_a_link_whose_ends_meet_ends_a_motion_by_name() -> None:
     """Case 9: two ends that come to coincide on the way are a status that names the link, with the states before."""
-    model = pin.Model()
-    model.gravity = pin.Motion.Zero()
-    joint = model.addJoint(0, pin.JointModelTranslation(), pin.SE3.Identity(), "mass")
-    model.appendBodyToJoint(joint, pin.Inertia(1.0, np.zeros(3), np.zeros((3, 3))), pin.SE3.Identity())
-    robot = Robot(model, "mass")
+    robot = one_body(pin.JointModelTranslation(), point(), "mass", gravity=0.0)
     link = Forces(robot, [PointLink(robot, None, "mass", lambda length, rate: 0.0 * length)])
     record = simulate(ConstraintSet(robot, []), [1.0, 0.0, 0.0], [-1.0, 0.0, 0.0], 2.0, 0.25, forces=link)
     assert record.status is MotionStatus.NO_ACCELERATION

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pinocchio as pin
 import pytest
+from dynamics.bodies import one_body, point
 
 from constraints.dynamics import Forces, JointSpring, SimulationOptions, simulate
 from constraints.errors import ConstraintError, OptionError
@@ -17,11 +18,7 @@ from constraints.robot import Robot
 
 
 def wheel(unbounded: bool = True) -> Robot:
-    model = pin.Model()
-    made = pin.JointModelRUBZ() if unbounded else pin.JointModelRZ()
-    joint = model.addJoint(0, made, pin.SE3.Identity(), "wheel")
-    model.appendBodyToJoint(joint, pin.Inertia.FromBox(1.0, 0.2, 0.1, 0.1), pin.SE3.Identity())
-    return Robot(model)
+    return one_body(pin.JointModelRUBZ() if unbounded else pin.JointModelRZ(), point(1.0, 0.4 * 0.3**2), "wheel")
 
 
 def test_the_rest_of_a_continuous_joint_is_an_angle_modulo_a_turn(caplog: pytest.LogCaptureFixture) -> None:
@@ -61,10 +58,7 @@ def test_rests_that_are_none_are_typed_errors(rest: Any) -> None:
 
 def test_a_record_names_the_times_at_half_a_turn() -> None:
     """The wheel goes as v / w sin(w t) until half a turn, again and again: the first time is known."""
-    model = pin.Model()
-    joint = model.addJoint(0, pin.JointModelRUBZ(), pin.SE3.Identity(), "wheel")
-    model.appendBodyToJoint(joint, pin.Inertia.FromSphere(1.0, 0.3), pin.SE3.Identity())
-    robot, stiffness, speed = Robot(model, name="wheel"), 0.5, 20.0
+    robot, stiffness, speed = wheel(), 0.5, 20.0
     forces = Forces(robot, [JointSpring(robot, "wheel", stiffness, rest=0.0)])
     record = simulate(
         ConstraintSet(robot, []), robot.neutral, [speed], 1.0, forces=forces, options=SimulationOptions(max_step=0.02)

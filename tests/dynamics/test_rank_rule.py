@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pinocchio as pin
 import pytest
+from dynamics.bodies import one_body
 
 from constraints.dynamics import DynamicsStatus, Method, MotionStatus, forward_dynamics, impact, simulate
 from constraints.dynamics.methods.row_space import RowSpace
@@ -95,12 +96,9 @@ def test_lengths_of_rows_do_not_decide() -> None:
 
 def slider_and_closure() -> tuple[ConstraintSet, np.ndarray]:
     """A slider along x, and a closure that holds its rotation, in axes of which one is across: nothing moves a row."""
-    model = pin.Model()
-    slide = model.addJoint(0, pin.JointModelPX(), pin.SE3.Identity(), "slide")
-    model.appendBodyToJoint(slide, pin.Inertia.FromBox(1.0, 0.2, 0.1, 0.1), pin.SE3.Identity())
-    robot = Robot(model)
+    robot = one_body(pin.JointModelPX(), pin.Inertia.FromBox(1.0, 0.2, 0.1, 0.1), "slide")
     world = Frame("rail", 0, pin.SE3(pin.exp3(np.array([0.0, 0.5 * np.pi, 0.0])), np.zeros(3)))
-    cart = Frame("cart", slide, pin.SE3(pin.exp3(np.array([0.0, 0.5 * np.pi, 0.0])), np.zeros(3)))
+    cart = Frame("cart", 1, pin.SE3(pin.exp3(np.array([0.0, 0.5 * np.pi, 0.0])), np.zeros(3)))
     return ConstraintSet(robot, [Closure(robot, world, cart, Hinge.translational(), name="rail")]), robot.neutral
 
 
@@ -120,11 +118,8 @@ def test_rows_that_nothing_moves_have_rank_zero_and_exact_derivatives() -> None:
 
 def test_an_impact_at_rest_up_to_rounding_is_no_contradiction() -> None:
     """Restitution of 1e-15 m/s by one contact of two that hold the same body was INCONSISTENT."""
-    model = pin.Model()
-    body = model.addJoint(0, pin.JointModelFreeFlyer(), pin.SE3.Identity(), "body")
-    model.appendBodyToJoint(body, pin.Inertia.FromBox(1.0, 0.2, 0.1, 0.1), pin.SE3.Identity())
-    robot = Robot(model)
-    soles = [Frame(f"f{i}", body, pin.SE3.Identity()) for i in (0, 1)]
+    robot = one_body(pin.JointModelFreeFlyer(), pin.Inertia.FromBox(1.0, 0.2, 0.1, 0.1))
+    soles = [Frame(f"f{i}", 1, pin.SE3.Identity()) for i in (0, 1)]
     feet = [PointContact(robot, sole, [0.0, 0.0, 1.0], name=sole.name) for sole in soles]
     rows = ConstraintSet(robot, feet)
     still = np.zeros(6)

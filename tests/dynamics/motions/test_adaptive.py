@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pinocchio as pin
 import pytest
+from dynamics.bodies import one_body, point
 from dynamics.motions.test_events import ball, height
 from dynamics.motions.test_integration import balls, body, falling_bars
 from published_mechanisms import bricard, four_bar_windows, squeezer
@@ -35,11 +36,7 @@ DOP853 = dop853()
 
 def oscillator(stiffness: float = 4.0, damping: float = 0.0, mass: float = 1.0) -> tuple[ConstraintSet, Forces]:
     """A mass on a spring, along x, without gravity."""
-    model = pin.Model()
-    model.gravity = pin.Motion.Zero()
-    model.addJoint(0, pin.JointModelPX(), pin.SE3.Identity(), "slide")
-    model.appendBodyToJoint(1, pin.Inertia(mass, np.zeros(3), np.eye(3)), pin.SE3.Identity())
-    robot = Robot(model, "oscillator")
+    robot = one_body(pin.JointModelPX(), point(mass, 1.0), "slide", gravity=0.0)
     return ConstraintSet(robot, []), Forces(robot, [JointSpring(robot, "slide", stiffness, damping)])
 
 

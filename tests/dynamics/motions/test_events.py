@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pinocchio as pin
 import pytest
+from dynamics.bodies import one_body, point
 
 from constraints import Robot
 from constraints.dynamics import Event, MotionRecord, MotionStatus, SimulationOptions, impact, simulate
@@ -20,11 +21,7 @@ G = 9.81
 
 def ball() -> tuple[Robot, ConstraintSet]:
     """A point of 1 kg, with a contact along z that is off."""
-    model = pin.Model()
-    model.addJoint(0, pin.JointModelTranslation(), pin.SE3.Identity(), "ball")
-    model.addJointFrame(1)
-    model.appendBodyToJoint(1, pin.Inertia(1.0, np.zeros(3), 1e-3 * np.eye(3)), pin.SE3.Identity())
-    robot = Robot(model)
+    robot = one_body(pin.JointModelTranslation(), point(1.0, 1e-3), "ball")
     floor = PointContact(robot, "ball", normal=[0, 0, 1], name="floor")
     return robot, ConstraintSet(robot, [floor])
 
@@ -172,13 +169,8 @@ def test_watching_does_not_change_the_motion() -> None:
 
 def test_watching_does_not_end_a_motion_where_parts_of_a_step_fail(monkeypatch: pytest.MonkeyPatch) -> None:
     """Item 8: a shorter step that ends in a singular pose may fail; the time is then that of a cubic, of order 4."""
-    model = pin.Model()
-    model.addJoint(0, pin.JointModelSpherical(), pin.SE3.Identity(), "ball")
-    model.addJointFrame(1)
-    model.appendBodyToJoint(
-        1, pin.Inertia(1.0, np.array([0.1, 0.0, -0.5]), np.diag([0.1, 0.2, 0.3])), pin.SE3.Identity()
-    )
-    robot = Robot(model)
+    inertia = pin.Inertia(1.0, np.array([0.1, 0.0, -0.5]), np.diag([0.1, 0.2, 0.3]))
+    robot = one_body(pin.JointModelSpherical(), inertia, "ball")
     level = Event(lambda motion, t: motion.posture.placement("ball").rotation[0, 2] - 0.2, "level")
     whole = Stepper.advance
 

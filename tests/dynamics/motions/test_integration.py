@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pinocchio as pin
 import pytest
+from dynamics.bodies import one_body, point
 from published_mechanisms import bricard
 from record_arguments import with_records
 
@@ -45,12 +46,7 @@ RK4, EULER = "rk4", "semi-implicit euler"
 
 def body(inertia: tuple[float, float, float] = (0.3, 0.5, 0.8), gravity: float = 0.0) -> Robot:
     """A free rigid body."""
-    model = pin.Model()
-    model.gravity = pin.Motion(np.array([0.0, 0.0, -gravity]), np.zeros(3))
-    joint = model.addJoint(0, pin.JointModelFreeFlyer(), pin.SE3.Identity(), "base")
-    model.addJointFrame(joint)
-    model.appendBodyToJoint(joint, pin.Inertia(2.0, np.zeros(3), np.diag(inertia)), pin.SE3.Identity())
-    return Robot(model)
+    return one_body(pin.JointModelFreeFlyer(), pin.Inertia(2.0, np.zeros(3), np.diag(inertia)), "base", gravity=gravity)
 
 
 def balls(count: int = 2) -> Robot:
@@ -158,13 +154,8 @@ def test_pendulum_of_a_held_point_is_that_of_a_ball_joint() -> None:
     q = np.array([0.0, 0.0, -0.5, 0.0, 0.0, 0.0, 1.0])
     w = np.array([1.0, 2.0, 0.5])
     v = np.concatenate([np.cross(w, [0.0, 0.0, -0.5]), w])
-    model = pin.Model()
-    joint = model.addJoint(0, pin.JointModelSpherical(), pin.SE3.Identity(), "ball")
-    model.addJointFrame(joint)
-    model.appendBodyToJoint(
-        joint, pin.Inertia(2.0, np.array([0.0, 0.0, -0.5]), np.diag([0.3, 0.5, 0.8])), pin.SE3.Identity()
-    )
-    pendulum = Robot(model)
+    inertia = pin.Inertia(2.0, np.array([0.0, 0.0, -0.5]), np.diag([0.3, 0.5, 0.8]))
+    pendulum = one_body(pin.JointModelSpherical(), inertia, "ball")
     one = simulate(rows, q, v, 0.5, 0.005).or_raise()
     other = simulate(ConstraintSet(pendulum, []), pendulum.neutral, w, 0.5, 0.005).or_raise()
     np.testing.assert_allclose(
@@ -437,11 +428,7 @@ def test_energy_counts_the_springs() -> None:
 
     It swings about a fixed axis as a harmonic oscillator: potential energy k x^2 / 2 of the spring, from x = 0.
     """
-    model = pin.Model()
-    model.gravity = pin.Motion.Zero()
-    joint = model.addJoint(0, pin.JointModelRZ(), pin.SE3.Identity(), "swing")
-    model.appendBodyToJoint(joint, pin.Inertia(1.0, np.zeros(3), 0.5 * np.eye(3)), pin.SE3.Identity())
-    robot = Robot(model, "oscillator")
+    robot = one_body(pin.JointModelRZ(), point(1.0, 0.5), "swing", gravity=0.0)
     rows, spring = ConstraintSet(robot, []), JointSpring(robot, "swing", 2.0)
     record = simulate(rows, [0.0], [1.0], 1.0, 0.01, forces=Forces(robot, [spring])).or_raise()
     np.testing.assert_allclose(np.asarray(record.force_energy), 0.25 * np.sin(2.0 * record.times) ** 2, atol=1e-8)

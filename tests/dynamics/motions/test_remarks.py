@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pinocchio as pin
 import pytest
+from dynamics.bodies import one_body, point
 
 from constraints import Robot
 from constraints.dynamics import Event, Forces, JointLaw, MotionStatus, PointSpring, SimulationOptions, simulate
@@ -23,10 +24,7 @@ STILL = np.zeros(4)
 
 def ball() -> Robot:
     """A ball of 1 kg that moves up and down."""
-    model = pin.Model()
-    joint = model.addJoint(0, pin.JointModelPZ(), pin.SE3.Identity(), "ball")
-    model.appendBodyToJoint(joint, pin.Inertia(1.0, np.zeros(3), 0.01 * np.eye(3)), pin.SE3.Identity())
-    return Robot(model)
+    return one_body(pin.JointModelPZ(), point(1.0, 0.01), "ball")
 
 
 def upright() -> tuple[ConstraintSet, Robot]:
