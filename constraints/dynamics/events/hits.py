@@ -93,7 +93,7 @@ def _impulses(seen: SeenSides, standing: Standing, wished: Vector) -> tuple[Vect
                 velocity = -held[i]
             size = norm(velocity)
             direction = velocity / size if size > 0.0 else velocity
-            columns.append(-own.sides[i].friction * direction @ seen.jacobian[seen.tangents[i]])
+            columns.append(seen.drag_of(i, direction))
         drag, places = np.array(columns).T, [seen.normals[i] for i in slips]
         push = drag @ balanced(free.impulses[places], lambda tau: with_push(tau).impulses[places], drag)
         found = with_push(push)

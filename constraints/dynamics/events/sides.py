@@ -133,10 +133,12 @@ class SeenSides:
     @cached_property
     def drag(self) -> Matrix:
         """Generalised forces (nv, k) of friction on the sides that slip, for a push of one each."""
-        columns = [
-            -self.sides.sides[i].friction * self.direction(i) @ self.jacobian[self.tangents[i]] for i in self.dragging
-        ]
+        columns = [self.drag_of(i, self.direction(i)) for i in self.dragging]
         return np.array(columns).reshape(len(columns), self.motion.v.size).T
+
+    def drag_of(self, i: int, direction: Vector) -> Vector:
+        """Generalised force (nv,) of friction on side i that slips in a direction, for a push of one."""
+        return -self.sides.sides[i].friction * direction @ self.jacobian[self.tangents[i]]
 
     @cached_property
     def dragging(self) -> list[int]:
@@ -147,7 +149,10 @@ class SeenSides:
     @cached_property
     def holding(self) -> Vector:
         """The multipliers if all that slips slowly were held."""
-        return self.sides.held_still(self).multipliers
+        own, on = self.sides, self.standing.on
+        still = own.grips & (row_lengths(self.slipping) < CREEP)
+        held = own.switched(self.holds, Standing(on, self.standing.sticks | (on & still)))
+        return own.dynamics(self, np.zeros(self.motion.v.size), held).multipliers
 
     def direction(self, i: int) -> Vector:
         """The direction in which side i slips: of its velocity; near rest it turns to that against what would hold it.
@@ -258,9 +263,3 @@ class Sides:
             own = given.in_time(seen.t, seen.motion)
             tau = tau if own is None else tau + chosen.robot.space.check_tangent(own, "tau")
         return forward_dynamics(chosen, seen.motion, tau, external=laws, rhs=chosen.rhs_at(seen.t))
-
-    def held_still(self, seen: SeenSides) -> ForwardDynamics:
-        """Accelerations and forces if all that slips slowly were held."""
-        still = self.grips & (row_lengths(seen.slipping) < CREEP)
-        held = self.switched(seen.holds, Standing(seen.standing.on, seen.standing.sticks | (seen.standing.on & still)))
-        return self.dynamics(seen, np.zeros(seen.motion.v.size), held)

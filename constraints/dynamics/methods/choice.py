@@ -24,7 +24,7 @@ from ...robot.model.inertia import is_depth_first
 from ..laws.external_force import generalised
 from . import sparse_solution
 from .articulated import solve_test_forces
-from .pinocchio_rows import OUT_OF_ORDER, has_its_rows, why_not_spanned
+from .pinocchio_rows import OUT_OF_ORDER, why_not_its_rows, why_not_spanned
 from .proximal import solve_at_once, solve_proximal
 from .row_space import in_balance
 from .saddle_point import Solution, solve_direct, solve_null_space, solve_range_space
@@ -98,7 +98,7 @@ class AtOnceMethod(DynamicsMethod):
 
     def suits(self, constraint_set: ConstraintSet) -> bool:
         """As `DynamicsMethod.suits`: rows that are pinocchio's, and not stabilised."""
-        return constraint_set.gains is None and has_its_rows(constraint_set)
+        return constraint_set.gains is None and not why_not_its_rows(constraint_set)
 
     def answer(self, question: Question, motion: Motion, by: Factorisation) -> Answer | None:
         """As `DynamicsMethod.answer`, where nothing is wanted of the rows but zero."""

@@ -32,12 +32,6 @@ def is_its_own(owner: RowOwner) -> bool:
     )
 
 
-def has_its_rows(constraint_set: ConstraintSet) -> bool:
-    """Whether all rows that are on, at least one, are pinocchio's to the letter."""
-    on = constraint_set.on
-    return bool(on) and is_depth_first(constraint_set.robot.model) and all(is_its_own(owner) for owner, _ in on)
-
-
 def has_its_slopes(constraint_set: ConstraintSet, fits: Callable[[RowOwner], bool] = is_its_own) -> bool:
     """Whether pinocchio has right derivatives of dynamics with the rows that are on, at least one."""
     tree, model = constraint_set.robot.space.elementary, constraint_set.robot.model
@@ -46,7 +40,7 @@ def has_its_slopes(constraint_set: ConstraintSet, fits: Callable[[RowOwner], boo
 
 
 def why_not_its_rows(constraint_set: ConstraintSet) -> str:
-    """Why `has_its_rows` says no, with the first constraint that is the reason; empty where it says yes."""
+    """Why not all rows that are on, at least one, are pinocchio's to the letter; empty where they are."""
     if not constraint_set.on:
         return "no constraint is on"
     for owner, _ in constraint_set.on:
