@@ -138,11 +138,12 @@ def forward_dynamics(
     Source: `ForwardDynamicsConstraintsDirect`, `...RangeSpaceSparse`, `...NullSpace`, `ForwardDynamicsContactsKokkevis`
     of RBDL.
     """
-    how: Method = member(Method, method, "method of dynamics")
-    by: Factorisation = member(Factorisation, factorisation, "factorisation")
+    how, by = method, factorisation
+    how = how if isinstance(how, Method) else member(Method, how, "method of dynamics")
+    by = by if isinstance(by, Factorisation) else member(Factorisation, by, "factorisation")
     is_automatic = how is Method.AUTOMATIC
     question = asked(constraint_set, motion, tau, external, acceleration, rhs, is_automatic)
-    if rhs is None:
+    if rhs is None and constraint_set.moving:
         constraint_set.say_time()
     tried = suiting(constraint_set) if is_automatic else TRIED[how]
     if not is_automatic:

@@ -163,15 +163,11 @@ def test_of_four_rods_the_share_along_them_is_not_determined() -> None:
         assert not force.is_determined
         assert "(z not determined)" in str(force)
     assert sum(f.force for f in forces) == pytest.approx([0.0, 0.0, 3.0 * G])
-    off = forward_dynamics(
-        found.question.constraint_set.switched(off=["rod3"]), found.question.constraint_set.robot.at(*state(found))
-    ).or_raise()
+    asked = found.question
+    rows = asked.constraint_set.switched(off=["rod3"])
+    off = forward_dynamics(rows, rows.robot.at(asked.q, asked.v)).or_raise()
     assert all(off.constraint_force(f"rod{k}").is_determined for k in range(4))  # that of the fourth is zero
     assert not off.constraint_force("rod3").force.any()
-
-
-def state(found: ForwardDynamics) -> tuple[np.ndarray, np.ndarray]:
-    return found.question.q, found.question.v
 
 
 def test_a_rod_of_length_zero_is_refused_when_it_is_made() -> None:

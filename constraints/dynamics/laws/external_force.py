@@ -117,8 +117,6 @@ def as_external(forces: Iterable[Force]) -> tuple[Force, ...]:
     Raises:
         WrongObjectError: something that has no `generalised(motion)`.
     """
-    if isinstance(forces, tuple) and not forces:
-        return ()
     given = as_tuple(forces, "external forces", "ExternalForce, HingeForce and springs")
     acting: list[Force] = []
     for force in _single(given, "external force"):

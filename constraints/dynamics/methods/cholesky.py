@@ -43,9 +43,9 @@ def lightest(L: Matrix, A: Matrix) -> float:
     return min((pivots * pivots / A.diagonal()).tolist(), default=1.0)
 
 
-def inverse_factor(M: Matrix, overwrite: bool = False) -> Matrix | None:
-    """The inverse of the lower Cholesky factor of a symmetric matrix, which may be overwritten; None: not positive."""
-    L, failed = _potrf(M, lower=1, clean=1, overwrite_a=overwrite)
+def inverse_factor(M: Matrix) -> Matrix | None:
+    """The inverse of the lower Cholesky factor of a symmetric matrix; None where it is not positive."""
+    L, failed = _potrf(M, lower=1, clean=1)
     if failed:
         return None
     inverted: tuple[Matrix, int] = lapack.dtrtri(L, lower=1, overwrite_c=1)

@@ -12,7 +12,6 @@ from scipy.linalg import blas, lapack
 from liegroups.arrays import BoolVector, Indices, Matrix, Vector
 
 from ...linear_algebra import LEAST_ROW, RANK_TOLERANCE, norm, pivots, rank_of_rows
-from .cholesky import inverse_factor
 
 CONSISTENT = 3e-10
 """Part of the size of the accelerations up to which what rows of unit length ask for may differ from what independent
@@ -292,8 +291,12 @@ def _are_clearly_independent(gram: Matrix, lengths: Vector, columns: int, least:
         return True
     if len(gram) > columns:
         return False
-    inverse = inverse_factor(gram, overwrite=True)
-    if inverse is None or not least * least * float(np.vdot(inverse, inverse)) < 1.0:
+    L, failed = lapack.dpotrf(gram, lower=1, clean=1, overwrite_a=1)
+    if failed:
+        return False
+    inverted: tuple[Matrix, int] = lapack.dtrtri(L, lower=1, overwrite_c=1)
+    inverse, failed = inverted
+    if failed or not least * least * float(np.vdot(inverse, inverse)) < 1.0:
         return False
     inverse *= lengths
     return 1.0 > CLEARLY_INDEPENDENT**2 * float(np.vdot(inverse, inverse))

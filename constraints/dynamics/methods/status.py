@@ -106,8 +106,6 @@ def member(kind: Any, candidate: object, what: str) -> Any:
         UnknownNameError: text that names none.
         WrongObjectError: something else.
     """
-    if type(candidate) is kind:
-        return candidate
     if isinstance(candidate, str):
         name = candidate.upper().replace("-", "_").replace(" ", "_")
         if name not in kind.__members__:

@@ -113,9 +113,10 @@ def asked(
     """A problem of dynamics, from what a user gave."""
     check_state(constraint_set, motion)
     force = np.zeros(motion.v.size) if tau is None else np.array(motion.posture.space.check_tangent(tau, "tau"))
+    acting = () if isinstance(external, tuple) and not external else as_external(external)
     if acceleration is not None:
         acceleration = finite_vector(acceleration, constraint_set.size, "wanted acceleration of the rows")
-    return Question(constraint_set, motion.q, motion.v, force, as_external(external), acceleration, rhs, automatic)
+    return Question(constraint_set, motion.q, motion.v, force, acting, acceleration, rhs, automatic)
 
 
 class Question(NamedTuple):

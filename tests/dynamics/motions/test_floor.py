@@ -62,20 +62,6 @@ def test_a_ball_bounces_as_newtons_law_says() -> None:
     assert floor.states(record.holding[-1]) == {"point": "slips"}  # nothing holds it on ice
 
 
-@pytest.mark.parametrize(("speed", "slips"), [(0.5, False), (4.0, True)])
-def test_an_oblique_impact_sticks_or_slips_by_coulombs_law(speed: float, slips: bool) -> None:
-    """Impulses (1 + e) v_n along the normal, and mu times that at most across it."""
-    mu, e, vn = 0.4, 0.3, 2.0
-    floor = Floor(particle(), ["point"], friction=mu, restitution=e)
-    at, v = [0.0, 0.0, 0.0], np.array([0.6 * speed, 0.8 * speed, -vn])
-    record = run(floor, at, v, 0.05)
-    after = record.events[0].after
-    assert after is not None
-    left = max(0.0, speed - mu * (1.0 + e) * vn)
-    assert (left > 0.0) is slips
-    assert np.allclose(after[1], [0.6 * left, 0.8 * left, e * vn], atol=1e-9)
-
-
 def test_a_block_slides_to_a_stop_and_stays() -> None:
     """x = v^2 / (2 mu g) after v / (mu g), with a normal that is not an axis and a height."""
     mu, v = 0.3, 1.5
