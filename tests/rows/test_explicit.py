@@ -459,6 +459,11 @@ def test_copies_with_changes_are_other_constraints() -> None:
     assert other.map is not constraint.map
     problem = Problem(constraint.space, [constraint, other])
     assert [r.constraint.name for r in problem.resolution.refused] == ["second"]
+    f = Affine(np.ones((2, 2)))
+    plain = Explicit(f, Segments.coordinates(Rn(4), [2, 3]), Segments.coordinates(Rn(4), [0, 1]), whole=Rn(4))
+    assert (plain.refusal(), plain.level, plain.is_constant) == (None, 0, False)
+    assert replace(plain, comparison=[ZERO, EQUALITY], level=2).refusal() is None
+    assert plain.outputs_of(np.array([1.0, 2.0]), np.array([0.5, 0.25])).tolist() == [1.5, 2.25]
 
 
 # --- domain of definition --------------------------------------------------------------------------------------------
@@ -680,6 +685,10 @@ def test_linear_coupling_refuses_joints_and_numbers_that_are_none() -> None:
         linear_coupling(robot, "arm/elbow", {"arm/wrist_roll": np.nan})
     with pytest.raises(errors.NotFiniteError):
         linear_coupling(robot, "arm/elbow", {"arm/wrist_roll": 1.0}, np.inf)
+    with pytest.raises(errors.WrongObjectError, match="robot of a linear coupling"):
+        linear_coupling(robot.space, "arm/elbow", {})  # type: ignore[arg-type]
+    with pytest.raises(errors.WrongObjectError, match="robot of mimic constraints"):
+        mimic_constraints(robot.space)  # type: ignore[arg-type]
 
 
 def test_mimic_tags_become_constraints() -> None:

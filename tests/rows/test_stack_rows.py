@@ -14,11 +14,9 @@ from constraints import (
     Implicit,
     Pose,
     Position,
-    Problem,
     RightHandSide,
     Rotation,
     Stack,
-    Target,
     Transformation,
     Workspace,
 )
@@ -27,7 +25,7 @@ from constraints.functions import Identity
 from constraints.point import place_motion
 from constraints.rows.one_sided import OneSidedRows
 from constraints.rows.stacking import Order, Rows, StackedRows, stack_rows
-from liegroups import SE3, SO3, R3xSO3, Rn
+from liegroups import SO3, R3xSO3, Rn
 
 EQUALITY, ZERO, SUPERIOR, INFERIOR = Comparison
 
@@ -174,22 +172,6 @@ def test_a_turning_target_leaves_an_inequality_alone_where_it_holds() -> None:
     assert sides == {True, False}
 
 
-def test_velocity_of_a_target_over_time():
-    """Property 3: with the velocities of `problem.rhs_at(t)` the rows are differences in time, the target moving on
-    a screw."""
-    robot = arm()
-    screw = np.array([0.1, -0.2, 0.3, 0.4, 0.5, -0.6])
-    start = SE3.random(np.random.default_rng(52))
-    problem = Problem(robot, [Implicit.equal(Pose(robot, "tool"), Target(lambda t: SE3.integrate(start, t * screw)))])
-    q, v, h = robot.random(np.random.default_rng(53)), np.linspace(-1.0, 1.0, 7), 1e-6
-
-    def error(t):
-        return problem.error(q + (t - 0.5) * v, rhs=problem.rhs_at(t))
-
-    speed = stack_rows(problem.constraints, robot.at(q, v), Order.VELOCITY, problem.rhs_at(0.5)).error.copy()
-    np.testing.assert_allclose(speed, (error(0.5 + h) - error(0.5 - h)) / (2 * h), rtol=0, atol=1e-6)
-
-
 def test_order_and_slices():
     """Property 4: rows come in the order of the stack, each owner at its slice; right-hand sides too."""
     stack = Stack(constraints_of(*CASES[0]))
@@ -205,17 +187,6 @@ def test_order_and_slices():
         np.testing.assert_array_equal(alone.jacobian, J[s])
     assert [stack[name] for name in stack.names] == list(stack)
     assert (stack + Stack([Implicit.zero(Position(arm(), "tool"))])).size == stack.size + 3
-
-
-def test_residual_is_the_largest_norm_of_one_owner():
-    """DESIGN 3.2: the residual is the largest norm over the constraints, the merit the square of the whole."""
-    f = Identity(Rn(4))
-    stack = Stack(
-        [Implicit.zero(f, mask=[1, 1, 0, 0]), Implicit.zero(f, mask=[0, 0, 1, 1]), Implicit.zero(f, mask=False)]
-    )
-    rows = stack_rows(stack, Problem(Rn(4), [stack[0]]).at([3.0, 4.0, 6.0, 8.0]))
-    assert rows.residual == 10.0
-    assert rows.merit == 125.0
 
 
 def test_rows_are_written_not_added():
