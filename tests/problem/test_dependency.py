@@ -27,7 +27,7 @@ from constraints import (
 from constraints.errors import OptionError, OverlapError, SizeError, SpaceMismatchError
 from constraints.functions import Constant, Identity
 from constraints.point import place
-from constraints.problem.resolution import dof_names, order
+from constraints.problem.resolution import order
 from constraints.solvers.newton.substitution import Substitution
 from liegroups import SE2, SE3, SO2, SO3, ProductSpace, Rn, Segments, Space
 
@@ -367,14 +367,7 @@ def test_order_is_told() -> None:
     text = Problem(robot, [carry, couple]).describe()
     assert "generation 0: 'couple' in R1, 1 of 1 row (1 EQUAL_TO_ZERO); explicit: computes arm/wrist_pitch" in text
     assert "generation 1: 'carry' in R6, 6 of 6 rows (6 EQUAL_TO_ZERO); explicit: computes box/root_joint" in text
-    assert "13 dofs (6 free), 7 rows, 0 of them left to Newton steps" in text
-
-
-def test_dofs_are_called_by_their_joints() -> None:
-    """Whole joints by their name, parts with their rows."""
-    robot = arm_and_box()
-    assert dof_names(robot.space, [0, 7, 8, 9, 10, 11, 12]) == "arm/shoulder_yaw, box/root_joint"
-    assert dof_names(robot.space, [8, 9]) == "box/root_joint[1, 2]"
+    assert text.startswith(f"Problem on {robot.name}: 13 dofs (6 free), 7 rows, 0 of them left to Newton steps\n")
 
 
 def test_resolution_survives_pickling() -> None:

@@ -21,10 +21,8 @@ from constraints import (
     Position,
     Problem,
     Projector,
-    RightHandSide,
     Robot,
     Stack,
-    Target,
     errors,
     explicit_relative_pose,
     linear_coupling,
@@ -64,25 +62,6 @@ def test_levels_by_number_and_shared_constraints_once() -> None:
     np.testing.assert_array_equal(both.error(q), [1.0, 1.9, 2.8, 3.7])
     assert names(Problem.merged(left, right, Problem(space, [a]))) == names(both)
     assert names(left.merged()) == names(left)
-
-
-def test_a_shared_constraint_keeps_its_most_important_level() -> None:
-    space = Rn(3)
-    a, b, c = (linear(space, *np.eye(3)[i], name="abc"[i]) for i in range(3))
-    assert names(Problem(space, [[a], [b]]) | Problem(space, [[b], [c]])) == [["a", "b"], ["c"]]
-    assert names(Problem(space, [[b], [c]]) | Problem(space, [[a], [b]])) == [["b", "a"], ["c"]]
-
-
-def test_optional_levels_become_the_last_one() -> None:
-    space = Rn(4)
-    a, b, c, d = (linear(space, *np.eye(4)[i], name="abcd"[i]) for i in range(4))
-    wish = Problem(space, [[a], [b]], optional_last=True)
-    both = wish | Problem(space, [[c], [d]])
-    assert names(both) == [["a", "c"], ["d"], ["b"]]
-    assert both.optional_last
-    needed = wish | Problem(space, [b])  # what one wishes the other demands
-    assert names(needed) == [["a", "b"]]
-    assert not needed.optional_last
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -131,26 +110,6 @@ def test_bounds_are_intersected_and_frozen_dofs_united() -> None:
     apart = Problem(robot, [wrist], robot.bounds.replace({joint: (0.5, 1.0)}))
     with pytest.raises(errors.EmptyIntervalError, match=joint):
         right | apart
-
-
-def test_costs_hold_where_they_are_given() -> None:
-    robot = arm()
-    first, second, third = robot.joint_names[:3]
-    hand = Implicit.equal(Position(robot, "tool"), [0.3, 0.2, 0.5])
-    plain = Problem(robot, [hand])
-    one, two = (Problem(robot, [hand], weights=w) for w in ({first: 5.0}, {second: 7.0, first: 5.0}))
-    both = plain | one | two
-    np.testing.assert_array_equal(both.weights, [5.0, 7.0, 1.0, 1.0, 1.0, 1.0, 1.0])
-    np.testing.assert_array_equal(both.has_cost, [True, True] + [False] * 5)
-    more = both | Problem(robot, [hand], weights={third: 2.0})  # ones that nobody gave are no conflict
-    np.testing.assert_array_equal(more.weights, [5.0, 7.0, 2.0, 1.0, 1.0, 1.0, 1.0])
-    with pytest.raises(errors.MergeConflictError, match=rf"{second}.*7.*3") as caught:
-        two | Problem(robot, [hand], weights={second: 3.0})
-    assert (caught.value.first, caught.value.second) == (7.0, 3.0)
-    whole = Problem(robot, [hand], weights=np.arange(1.0, 8.0))
-    np.testing.assert_array_equal((plain | whole).weights, np.arange(1.0, 8.0))
-    with pytest.raises(errors.MergeConflictError, match=first):
-        whole | one
 
 
 @pytest.mark.parametrize("front", [False, True])
@@ -293,55 +252,6 @@ def test_a_constraint_that_is_lifted_twice_is_found_by_the_object_the_user_holds
         np.testing.assert_array_equal(big.rhs.replace(h, [0.7]).of(h), [0.7])
         np.testing.assert_array_equal(big.rhs_from_parts(middle.rhs.replace(h, [0.7])).of("h"), [0.7])
     assert (big | middle).constraints.names.count("h") == 1
-
-
-def test_right_hand_sides_of_a_lifted_part_and_of_rotations() -> None:
-    """q and -q are one right-hand side; a part of a factor finds its lifted constraints."""
-    turn = Implicit.equal(Identity(SO3), name="turn")
-    space = SO3 * Rn(2)
-    small, big = Problem(SO3, [turn]), Problem(space, [turn, linear(Rn(2), 1.0, 1.0, name="sum")])
-    both = small | big
-    point = SO3.random(np.random.default_rng(1))
-    made = both.rhs_from_parts(small.rhs.replace(turn, point), big.rhs.replace(0, -point).replace("sum", [2.0]))
-    assert made.same_as(both.rhs.replace(turn, point).replace("sum", [2.0]))
-    np.testing.assert_array_equal(made.of("turn"), point)
-
-
-def test_targets_keep_their_velocities() -> None:
-    robot = arm()
-    moving = Implicit.equal(Position(robot, "tool"), Target(lambda t: [0.3, 0.1 * t, 0.5]), name="moving")
-    still = Implicit.equal(Position(robot, "elbow"), [0.0, 0.0, 0.3], name="still")
-    left, right = Problem(robot, [moving]), Problem(robot, [still])
-    both = right | left
-    made, expected = both.rhs_from_parts(left.rhs_at(2.0), right.rhs), both.rhs_at(2.0)
-    np.testing.assert_array_equal(made.vector, expected.vector)
-    assert made.velocity is not None
-    assert expected.velocity is not None
-    np.testing.assert_array_equal(made.velocity, expected.velocity)
-    np.testing.assert_allclose(made.velocity, [0.0, 0.0, 0.0, 0.0, 0.1, 0.0], atol=1e-8)
-
-
-@pytest.mark.parametrize("order", [0, 1, 2, None])
-def test_parts_must_agree_on_points_velocities_and_accelerations(order: int | None) -> None:
-    """Two parts that share a constraint go together where all three are one; each one alone makes a conflict."""
-    robot, numbers = arm(), np.array([[0.3, 0.1, 0.5], [0.1, -0.2, 0.3], [1.0, 2.0, -3.0]])
-    shared = Implicit.equal(Position(robot, "tool"), name="shared")
-    left = Problem(robot, [shared])
-    right = Problem(robot, [shared, Implicit.equal(Position(robot, "elbow"), name="other")])
-    both, other = left | right, numbers.copy()
-    if order is not None:
-        other[order, 1] += 1e-6
-    a = RightHandSide(left.constraints, *numbers)
-    b = RightHandSide(right.constraints, *[np.concatenate([row, np.zeros(3)]) for row in other])
-    if order is not None:
-        with pytest.raises(errors.MergeConflictError, match="right-hand side of 'shared'"):
-            both.rhs_from_parts(a, b)
-        return
-    made = both.rhs_from_parts(a, b)
-    assert made.velocity is not None
-    assert made.acceleration is not None
-    for found, row in zip((made.vector, made.velocity, made.acceleration), numbers, strict=True):
-        np.testing.assert_array_equal(found, np.concatenate([row, np.zeros(3)]))
 
 
 # What does not go, and stacks.

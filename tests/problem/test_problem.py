@@ -77,13 +77,6 @@ def test_same_object_twice_is_an_error():
         Problem(big, [c, c])
 
 
-def test_empty_problems():
-    """Property 9: no constraint, or all rows masked, is no problem."""
-    for given in ([], [[]], [Implicit.zero(Position(arm(), "tool"), mask=False)]):
-        with pytest.raises(errors.EmptyProblemError, match="at least one row"):
-            Problem(arm(), given)
-
-
 def test_two_robots_with_equal_spaces():
     """DESIGN 2: functions of two robots are refused even where their spaces are equal; also on products."""
     other = heavier_arm()
@@ -92,17 +85,10 @@ def test_two_robots_with_equal_spaces():
         (arm(), [hand(arm()), hand(other, name="foreign")]),
         (arm().space, [hand(other, name="foreign")]),
         (arm().space * Rn(2), [hand(other, name="foreign")]),
+        (arm().space * Rn(2), [hand(other, name="foreign").on(other.space * Rn(2))]),  # lifting does not hide it
     ):
         with pytest.raises(errors.RobotMismatchError, match="'foreign' belongs to another robot than the problem"):
             Problem(where, given)
-
-
-def test_a_lifted_function_of_another_robot_is_refused():
-    """DESIGN 2: lifting does not hide that a function is another robot's."""
-    other = heavier_arm()
-    lifted = hand(other, name="foreign").on(other.space * Rn(2))
-    with pytest.raises(errors.RobotMismatchError, match="'foreign'"):
-        Problem(arm().space * Rn(2), [lifted])
 
 
 def test_the_same_robot_after_unpickling():
@@ -243,14 +229,6 @@ def test_is_satisfied_whole_and_by_constraint():
     assert problem.is_satisfied([0.5, 0.6], rhs=None, threshold=threshold)
 
 
-def test_bounds_of_a_problem():
-    """DESIGN 2: a robot brings its bounds, a bare space none; `Bounds.none` drops them."""
-    robot, c = arm(), hand(arm())
-    assert Problem(robot, [c]).bounds is robot.bounds
-    assert not np.isfinite(Problem(robot.space, [c]).bounds.lower).any()
-    assert not np.isfinite(Problem(robot, [c], Bounds.none(robot.space)).bounds.upper).any()
-
-
 def test_lists_are_taken_for_configurations():
     """Property 25: configurations and velocities may be lists."""
     problem = circle()
@@ -293,40 +271,6 @@ def _rise(t: float) -> list[float]:
     return [0.3, 0.2, 0.5 + 0.1 * t]
 
 
-def test_problems_cannot_be_changed():
-    """Property 21: a problem is frozen."""
-    problem: Any = circle()
-    with pytest.raises(AttributeError):
-        problem.levels = ()
-
-
-def test_describe_lists_every_constraint():
-    """Property 19: describe() names every constraint with its rows and how it is resolved, dofs and bounds."""
-    robot = arm()
-    problem = Problem(
-        robot,
-        [
-            Implicit(Pose(robot, "tool", outputs=R3xSO3), mask=[1, 1, 1, 1, 1, 0], name="grasp"),
-            Implicit.above(Position(robot, "elbow"), 0.2, name="clearance"),
-        ],
-    )
-    text = problem.describe()
-    for words in (
-        "sample_arm",
-        "7 dofs",
-        "8 rows",
-        "'grasp'",
-        "5 of 6 rows",
-        "EQUAL_TO_ZERO",
-        "'clearance'",
-        "interval",
-    ):
-        assert words in text
-    assert text.count("implicit") == 2
-    assert "bounds on 7 dofs" in text
-    assert "grasp" in repr(problem)
-
-
 def test_free_body_pose_has_no_freedom():
     """Property 20, closed form: a free body whose pose is held has dimension 0, whose position is held 3."""
     box = Problem(SE3, [Implicit.equal(Identity(SE3), name="pose")])
@@ -343,14 +287,17 @@ def test_a_problem_is_its_own_after_its_arguments_were_changed() -> None:
     robot = arm()
     joints = list(robot.joint_names)
     weights, frozen, levels = np.ones(robot.nv), [joints[1]], [hand(robot)]
+    still = np.arange(robot.nv) == 1
     by_joint: dict[str, Any] = {joints[2]: np.array([3.0])}
     first = Problem(robot, levels, weights=weights, frozen=frozen)
-    second = Problem(robot, levels, weights=by_joint, frozen=tuple(joints[1:2]))
+    second = Problem(robot, levels, weights=by_joint, frozen=still)
     weights[0], by_joint[joints[2]][0] = 100.0, 5.0
     by_joint[joints[3]] = 7.0
     frozen.append(joints[2])
+    still[:] = False
     levels.append(hand(robot))
     for problem in (first, second):
+        assert np.flatnonzero(problem.frozen).tolist() == [1]
         for other in (copy.deepcopy(problem), pickle.loads(pickle.dumps(problem))):
             np.testing.assert_array_equal(other.weights, problem.weights)
             np.testing.assert_array_equal(other.has_cost, problem.has_cost)
