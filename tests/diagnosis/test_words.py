@@ -12,12 +12,10 @@ from constraints import (
     Affine,
     Bounds,
     Comparison,
-    Explicit,
     Function,
     Implicit,
     Options,
     Problem,
-    Projection,
     Projector,
 )
 from constraints.errors import SizeError, SpaceMismatchError, UndefinedError, WrongObjectError
@@ -26,7 +24,7 @@ from constraints.robot.bounds import Violation
 from constraints.solvers import Diagnosis, Status
 from constraints.solvers.diagnosis.conflict import Conflict, Finder, Kind, Member, Trial, error_norm
 from constraints.solvers.diagnosis.dependent_rows import Dependence, RedundantRow, Row, dependence
-from constraints.solvers.diagnosis.diagnosis import ConstraintNorm, Undefined, diagnose
+from constraints.solvers.diagnosis.diagnosis import ConstraintNorm, Undefined
 from constraints.solvers.diagnosis.parameters import parameters_of, same_layout
 from constraints.solvers.diagnosis.rounding import rounding_of
 from constraints.solvers.projection.engines import USUAL
@@ -346,17 +344,6 @@ def test_dependence_has_no_unit(unit: float) -> None:
     assert (entry.row.row, entry.repeats) == (1, ())  # shorter than roundings of the others: as if it were nothing
 
 
-def test_computed_constraints_are_the_first_level() -> None:
-    space = Rn(2)
-    follow = Explicit(Affine([[2.0]]), Segments.coordinates(space, [1]), Segments.coordinates(space, [0]), whole=space,
-                      name="follow")  # fmt: skip
-    problem = Problem(space, [Implicit.zero(Affine([[1.0, 1.0]], [-3.0])), follow])
-    np.testing.assert_array_equal(problem.resolution.resolved(np.array([0.7, 9.0]), problem.rhs), [0.7, 1.4])
-    found = dependence(problem, np.array([0.7, 1.4]), problem.rhs)
-    assert (found.levels, found.rows, found.ranks) == (("computed", "level 0"), (1, 1), (1, 1))
-    np.testing.assert_allclose(found.singular_values[1], [3.0 / np.sqrt(5.0)], atol=1e-12)
-
-
 def test_dependence_at_a_point_alone_is_singular() -> None:
     """x y and x z are parallel where x is zero, and only there."""
     f = Function.from_callable(lambda q: [q[0] * q[1], q[0] * q[2]], Rn(3), Rn(2),
@@ -365,14 +352,6 @@ def test_dependence_at_a_point_alone_is_singular() -> None:
     (entry,) = dependence(problem, np.array([0.0, 1.0, 3.0]), problem.rhs).redundant
     assert not entry.everywhere
     assert (str(entry.row), [str(row) for row in entry.repeats]) == ("row 0 of 'f'", ["row 1 of 'f'"])
-
-
-def test_inequalities_that_hold_are_redundant_to_nobody() -> None:
-    side = Implicit.above(Affine([[1.0, 0.0], [1.0, 0.0]]), [-1.0, 2.0], name="side")
-    problem = Problem(Rn(2), [Implicit.zero(Affine([[1.0, 0.0]]), name="line"), side])
-    (entry,) = dependence(problem, np.array([0.5, 0.0]), problem.rhs).redundant
-    assert entry.row.constraint in ("line", "side")
-    assert abs(entry.mismatch) == pytest.approx(2.0)
 
 
 @pytest.mark.parametrize("value", [0.5, 2, np.float64(0.5), [0.5, 1.0], (1, 2, 3), np.zeros(0)])
@@ -435,43 +414,3 @@ def test_a_constraint_holds_to_just_the_threshold() -> None:
     looking = finder(Problem(Rn(1), [Implicit.zero(Affine([[1.0]]), name="x")]), [5.0])
     for off, holds in ((1e-4, True), (-1e-4, True), (np.nextafter(1e-4, 1.0), False)):
         assert bool(looking._satisfied(np.array([off]))) == holds  # pyright: ignore[reportPrivateUsage]
-
-
-def test_a_conflict_of_a_row_with_bounds_and_what_was_tried() -> None:
-    space = Rn(2)
-    problem = Problem(space, [Implicit.zero(Affine([[1.0, 1.0]], [-3.0]), name="sum")],
-                      Bounds(space, np.full(2, -9.0), np.ones(2)))  # fmt: skip
-    result = Projector(problem, Options(max_iterations=30)).project([0.0, 0.0])
-    diagnosis = diagnose(result, iterations=40, trials=30)
-    assert diagnosis.conflict is not None
-    assert {m.kind for m in diagnosis.conflict.members} == {Kind.CONSTRAINT, Kind.BOUNDS}
-    assert diagnosis.conflict.trial.residual == pytest.approx(1.0, abs=1e-6)
-    assert diagnosis.without_bounds is not None
-    np.testing.assert_allclose(diagnosis.without_bounds, [1.5, 1.5], atol=0.6)
-    assert sum(diagnosis.without_bounds) == pytest.approx(3.0, abs=1e-4)
-    assert {v.amount > 0.0 for v in diagnosis.leaving} == {True}
-    assert diagnosis.solution is None
-    assert diagnosis.dofs == 2
-    bare = next(t for t in diagnosis.trials if all(m.kind is not Kind.CONSTRAINT for m in t.members))
-    assert (bare.tries, bare.iterations, bare.residual, bare.outside) == (1, 0, 0.0, 0.0)
-    assert bare.reached
-
-
-def moved_to(result: Any, start: float) -> Any:
-    """The same result at another configuration."""
-    return Projection(result.case, result.outcome._replace(q=np.array([start])), result.seconds)
-
-
-def test_a_jacobian_that_is_wrong_is_doubted_and_a_right_one_is_not() -> None:
-    """Off by a factor two of the row that is violated; a kink between the two differences is no proof."""
-    wrong = Function.from_callable(lambda q: [q[0] ** 2 + 1.0], Rn(1), Rn(1), lambda q: [[-2.0 * q[0]]], name="wrong")
-    right = Function.from_callable(lambda q: [q[0] ** 2 + 1.0], Rn(1), Rn(1), lambda q: [[2.0 * q[0]]], name="right")
-    kink = Function.from_callable(lambda q: [1.0 + abs(q[0])], Rn(1), Rn(1), lambda q: [[5.0]], name="kink")
-    for f, start in ((wrong, 0.5), (right, 0.5), (kink, 2e-5)):
-        options = Options(max_iterations=1, restarts=False)
-        result = Projector(Problem(Rn(1), [Implicit.zero(f)]), options).project([start])
-        seen = diagnose(moved_to(result, start), iterations=8, trials=4).doubtful_jacobians
-        if f is wrong:
-            assert seen == (("wrong", pytest.approx(4.0 * start, rel=1e-4)),)
-        else:
-            assert seen == ()

@@ -426,7 +426,7 @@ def test_same_right_hand_sides(off: float, same: bool) -> None:
     assert one.same_as(other) == same
     assert one.same_as(other, 1e-11)
     assert not one.same_as(RightHandSide(Stack([])))
-    assert not one.same_as(RightHandSide(Stack([Implicit.equal(Identity(Rn(2) * Rn(1)))])))
+    assert not RightHandSide(stack).same_as(RightHandSide(Stack([Implicit.equal(Identity(Rn(2) * Rn(1)))])))
     turn = Stack([Implicit.equal(Identity(SO3))])
     assert RightHandSide(turn, [0, 0, 0, 1.0]).same_as(RightHandSide(turn, [0, 0, 0, -1.0]))
 
@@ -513,9 +513,11 @@ def test_where_only_one_has_a_value_they_are_others() -> None:
     def never(q: np.ndarray) -> Any:
         raise errors.UndefinedError("nowhere")
 
-    nowhere = [Stack([Implicit.equal(Function.from_callable(never, Rn(2), Rn(1), name="f"), name="f")])] * 2
-    assert what_differs(*nowhere) == ""
-    assert what_differs(half(False), nowhere[0]) != ""
+    one, other = (
+        Stack([Implicit.equal(Function.from_callable(never, Rn(2), Rn(1), name="f"), name="f")]) for _ in range(2)
+    )
+    assert what_differs(one, other) == ""
+    assert what_differs(half(False), one) != ""
     rng = np.random.default_rng(0)
     draws = [Rn(2).random(rng) for _ in range(3)]
 
@@ -570,11 +572,9 @@ def test_fixed_rows_take_roundings_relative_to_the_whole() -> None:
     f = Identity(Rn(2))
     mixed = Implicit(f, [EQUALITY, ZERO], name="mixed")
     for value, big, passes in (
-        (0.9e-12, 0.0, True),
-        (1.1e-12, 0.0, False),
-        (0.9e-10, 100.0, True),
+        (0.9e-12, 0.0, True), (1.1e-12, 0.0, False), (-1.1e-12, 0.0, False), (0.9e-10, 100.0, True),
         (1.1e-10, 100.0, False),
-    ):
+    ):  # fmt: skip
         if passes:
             mixed.check_rhs([big, value])
         else:
