@@ -8,9 +8,21 @@ from typing import Any
 
 import fifty_digits as digits
 import numpy as np
+import pinocchio as pin
 from robots import arm, humanoid, two_arms, ur5
 
-from constraints import Bounds, CenterOfMass, Implicit, Orientation, Pose, Position, Problem, Rotation, Transformation
+from constraints import (
+    Bounds,
+    CenterOfMass,
+    Implicit,
+    Orientation,
+    Pose,
+    Position,
+    Problem,
+    Robot,
+    Rotation,
+    Transformation,
+)
 from constraints.certificates import Certificate, CertificateStatus, certify
 from constraints.functions import Function, cos, norm, sin, stack
 from constraints.functions.affine import Identity
@@ -142,6 +154,16 @@ def at_singular_postures(seed: int) -> bool:
     rows = Pose(robot, "ee_link") if "ee_link" in robot.frame_names else Pose(robot, robot.frame_names[-1])
     problem = Problem(robot, [Implicit.equal(rows, rows.value(q))])
     return certify(problem, q).status is CertificateStatus.PROVED
+
+
+def two_links(*, slide: bool = False, **bounds: tuple[float, float]) -> Robot:
+    """Links of 0.5 m and 0.4 m, shoulder and elbow, that turn about z; the second on a slide, if asked for."""
+    model, ahead = pin.Model(), pin.SE3(np.eye(3), np.array([0.5, 0.0, 0.0]))
+    model.name = "two_links"
+    shoulder = model.addJoint(0, pin.JointModelRZ(), pin.SE3.Identity(), "shoulder")
+    elbow = model.addJoint(shoulder, pin.JointModelPX() if slide else pin.JointModelRZ(), ahead, "elbow")
+    model.addFrame(pin.Frame("tip", elbow, 0, pin.SE3(np.eye(3), np.array([0.4, 0.0, 0.0])), pin.FrameType.OP_FRAME))
+    return Robot(model).with_bounds(bounds)
 
 
 def planar(lengths: tuple[float, float]) -> Function:

@@ -23,6 +23,16 @@ def path_through(problem: Problem, Q: np.ndarray, sides: RightHandSide | None = 
     return Path((Piece(problem, still, Q, np.linspace(0.0, 1.0, len(Q)), Options.local()),))
 
 
+def circle(radius: float = 1.0) -> Problem:
+    x = Identity(Rn(2))
+    return Problem(Rn(2), [Implicit.equal(x[0] * x[0] + x[1] * x[1], [radius * radius], name="circle")])
+
+
+def arc(begin: float, end: float, count: int = 2) -> np.ndarray:
+    angles = np.linspace(begin, end, count)
+    return np.column_stack((np.cos(angles), np.sin(angles)))
+
+
 def between_elbows(seed: int) -> Path:
     """Two links in the plane whose tip stays: the elbow goes from one side to the other through a few samples."""
     rng = np.random.default_rng(seed)

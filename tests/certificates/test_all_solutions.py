@@ -8,6 +8,7 @@ import numpy as np
 import pinocchio as pin
 import published_postures as published
 import pytest
+from certificate_claims import two_links
 from robots import arm, needs_robot_data, ur5
 
 import constraints.certificates.boxes.solutions as module
@@ -23,16 +24,6 @@ from liegroups import Rn
 
 COMPLETE, OPEN = CertificateStatus.COMPLETE, CertificateStatus.OPEN
 SEARCH, COUNT = CompleteBy.SEARCH, CompleteBy.COUNT
-
-
-def two_links(bounds: tuple[float, float] | None = None) -> Robot:
-    """Links of 0.5 m and 0.4 m that turn about z."""
-    model = pin.Model()
-    shoulder = model.addJoint(0, pin.JointModelRZ(), pin.SE3.Identity(), "shoulder")
-    elbow = model.addJoint(shoulder, pin.JointModelRZ(), pin.SE3(np.eye(3), np.array([0.5, 0.0, 0.0])), "elbow")
-    model.addFrame(pin.Frame("tip", elbow, 0, pin.SE3(np.eye(3), np.array([0.4, 0.0, 0.0])), pin.FrameType.OP_FRAME))
-    robot = Robot(model)
-    return robot if bounds is None else robot.with_bounds({"shoulder": bounds, "elbow": bounds})
 
 
 def tip_at(x: float, y: float, robot: Robot | None = None) -> Problem:
@@ -68,11 +59,13 @@ def test_out_of_reach_there_is_none() -> None:
 def test_bounds_leave_some_out_and_whole_turns_count_once() -> None:
     only = all_solutions(tip_at(0.3, 0.5), box=Bounds(two_links().space, np.array([-4.0, 0.0]), np.array([4.0, 3.0])))
     assert (only.status, len(only)) == (COMPLETE, 1)
-    twice = all_solutions(tip_at(0.3, 0.5, two_links((-7.0, 7.0))))
+    twice = all_solutions(tip_at(0.3, 0.5, two_links(shoulder=(-7.0, 7.0), elbow=(-7.0, 7.0))))
     assert (twice.status, len(twice)) == (COMPLETE, 2)
-    assert len(all_solutions(tip_at(0.3, 0.5, two_links((-3.0, 3.0))))) == 2
+    assert len(all_solutions(tip_at(0.3, 0.5, two_links(shoulder=(-3.0, 3.0), elbow=(-3.0, 3.0))))) == 2
     for bounds, least in (((-np.inf, -9.0), -9.0 - 2.0 * np.pi), ((9.0, np.inf), 9.0)):
-        beyond = all_solutions(tip_at(0.3, 0.5, two_links(bounds)))  # in the turn beside the bound
+        beyond = all_solutions(
+            tip_at(0.3, 0.5, two_links(shoulder=bounds, elbow=bounds))
+        )  # in the turn beside the bound
         assert (beyond.status, len(beyond)) == (COMPLETE, 2)
         assert ((least <= beyond.q) & (beyond.q <= least + 2.0 * np.pi)).all()
 

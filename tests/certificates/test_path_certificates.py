@@ -17,6 +17,7 @@ import published_postures
 import pytest
 from certificate_claims import planar
 from each_choice import draws
+from path_claims import arc, circle
 from robots import arm, humanoid, ur5
 
 import constraints.certificates.path_check as check_module
@@ -51,16 +52,6 @@ from constraints.solvers import Options
 from liegroups import SE3, R3xSO3, Rn
 
 PROVED, NOT_PROVED = CertificateStatus.PROVED, CertificateStatus.NOT_PROVED
-
-
-def circle(radius: float = 1.0) -> Problem:
-    x = Identity(Rn(2))
-    return Problem(Rn(2), [Implicit.equal(x[0] * x[0] + x[1] * x[1], [radius * radius], name="circle")])
-
-
-def arc(begin: float, end: float, count: int = 2) -> np.ndarray:
-    angles = np.linspace(begin, end, count)
-    return np.column_stack((np.cos(angles), np.sin(angles)))
 
 
 def level_path(seed: int = 2) -> Path:

@@ -61,18 +61,6 @@ def many_joints() -> Robot:
     return Robot(pin.buildReducedModel(model, [model.getJointId("ellipsoid")], pin.neutral(model)))
 
 
-@cache
-def two_links(p: float, q: float) -> Robot:
-    """In a plane: its tip has two postures for each place."""
-    model, away = pin.Model(), pin.SE3.Identity()
-    first = model.addJoint(0, pin.JointModelRZ(), pin.SE3.Identity(), "a")
-    away.translation = np.array([p, 0.0, 0.0])
-    second = model.addJoint(first, pin.JointModelRZ(), away, "b")
-    tip = pin.SE3(np.eye(3), np.array([q, 0.0, 0.0]))
-    model.addFrame(pin.Frame("tip", second, 0, tip, pin.FrameType.OP_FRAME))
-    return Robot(model).with_bounds({})
-
-
 def upright(robot: Any, frame: str, q: np.ndarray) -> Implicit:
     return Implicit.equal(Orientation(robot, frame, Pose(robot, frame).value(q)), mask=[True, True, False])
 
@@ -296,7 +284,7 @@ def test_premises_by_too_small_a_slope_do_not_hold(name: str, monkeypatch: pytes
 
 @draws(30, 1000)
 def test_no_ball_holds_a_second_posture_of_two_links(count: int) -> None:
-    rng, robot = np.random.default_rng(5), two_links(0.5, 0.4)
+    rng, robot = np.random.default_rng(5), claims.two_links()
     tip, proved = Position(robot, "tip"), 0
     for _ in range(count):
         a, b = rng.uniform(-2.0, 2.0), float(rng.choice([-1.0, 1.0])) * 10.0 ** rng.uniform(-3.0, 0.0)
@@ -411,7 +399,7 @@ def test_a_joint_on_its_bound_is_held_at_once(monkeypatch: pytest.MonkeyPatch) -
 
 def test_a_joint_on_its_bound_leaves_it_where_the_solution_is_inside() -> None:
     """The tip is out of reach of the second joint alone."""
-    robot = two_links(0.5, 0.4).with_bounds({"a": (-2.0, 0.5)})
+    robot = claims.two_links(shoulder=(-2.0, 0.5))
     tip = Position(robot, "tip")
     problem = Problem(robot, [held(tip, np.array([0.45, -0.4]), mask=[True, False, False])])
     found = by_samples(problem, np.array([0.5, -0.45]))

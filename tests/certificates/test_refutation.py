@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pinocchio as pin
 import pytest
+from certificate_claims import two_links
 from each_choice import draws
 from out_of_reach import farthest
 from robots import arm, joint_models, needs_robot_data, panda, talos, two_arms, ur5
@@ -42,17 +43,6 @@ from liegroups.errors import EmptyIntervalError
 REFUTED, SOLVED, OPEN = CertificateStatus.REFUTED, CertificateStatus.SOLVED, CertificateStatus.OPEN
 
 
-def two_links(lower: float = -np.inf, upper: float = np.inf, slide: bool = False) -> Robot:
-    """Links of 0.5 m and 0.4 m that turn about z, the elbow within bounds; the second on a slide, if asked for."""
-    model = pin.Model()
-    model.name = "two_links"
-    shoulder = model.addJoint(0, pin.JointModelRZ(), pin.SE3.Identity(), "shoulder")
-    ahead = pin.SE3(np.eye(3), np.array([0.5, 0.0, 0.0]))
-    elbow = model.addJoint(shoulder, pin.JointModelPX() if slide else pin.JointModelRZ(), ahead, "elbow")
-    model.addFrame(pin.Frame("tip", elbow, 0, pin.SE3(np.eye(3), np.array([0.4, 0.0, 0.0])), pin.FrameType.OP_FRAME))
-    return Robot(model).with_bounds({"elbow": (lower, upper)})
-
-
 def at(robot: Any, frame: str, target: Any, **where: Any) -> Problem:
     """The frame at a point; of two coordinates: in the plane."""
     return Problem(robot, [Implicit.equal(Position(robot, frame, **where)[: len(target)], target)])
@@ -77,7 +67,7 @@ def test_a_target_beyond_the_sum_of_lengths_is_refuted_by_lengths(angle: float) 
 def test_bounds_of_the_elbow_count() -> None:
     """By the law of cosines: bent by 1 rad at least, 2 rad at most."""
     far, near = (np.sqrt(0.25 + 0.16 + 0.4 * np.cos(bend)) for bend in (1.0, 2.0))
-    robot = two_links(1.0, 2.0)
+    robot = two_links(elbow=(1.0, 2.0))
     for distance, status in (
         (far + 1e-3, REFUTED),
         (far - 1e-3, SOLVED),
@@ -92,7 +82,7 @@ def test_bounds_of_the_elbow_count() -> None:
 
 
 def test_slides_count_with_their_way() -> None:
-    robot = two_links(-0.1, 0.2, slide=True)
+    robot = two_links(slide=True, elbow=(-0.1, 0.2))
     for distance, status in ((1.101, REFUTED), (1.099, SOLVED), (0.801, SOLVED), (0.799, REFUTED)):
         assert refute(at(robot, "tip", [0.0, distance])).status is status
 
@@ -431,7 +421,7 @@ def test_bad_arguments() -> None:
         refute(problem, [np.nan, 0.0, 0.0])
     with pytest.raises(EmptyIntervalError, match="elbow"):
         refute(
-            at(two_links(0.0, 1.0), "tip", [0.5, 0.0, 0.0]),
+            at(two_links(elbow=(0.0, 1.0)), "tip", [0.5, 0.0, 0.0]),
             box=Bounds(robot.space, np.array([-1.0, 2.0]), np.array([1.0, 3.0])),
         )
     with pytest.raises(OptionError, match="'elbow' has no bounds"):
