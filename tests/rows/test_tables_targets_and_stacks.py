@@ -63,7 +63,7 @@ def test_tables_of_all_kinds() -> None:
         ("EQUALITY",) * 3,
     )
     np.testing.assert_array_equal([free.lower, free.upper], [[0.0, -INF, 0.0], [0.0, INF, 0.0]])
-    sides = table(comparison=[SUPERIOR, INFERIOR, None], margin=[0.1, 0.2, 0.3], lower=-1.0, upper=[9.0, 9.0, 2.0])
+    sides = table(comparison=[SUPERIOR, INFERIOR, None], margin=[0.1, 0.2, 0.3], lower=[9.5, -1, -1], upper=[9, 9, 2])
     np.testing.assert_allclose(sides.lower, [0.1, -INF, -0.7], atol=1e-15)
     np.testing.assert_allclose(sides.upper, [INF, -0.2, 1.7], atol=1e-15)
     assert sides.words == ("SUPERIOR", "INFERIOR", "an interval")
