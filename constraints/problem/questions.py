@@ -6,7 +6,7 @@ Nothing is guessed and nothing is changed: a problem asks once, in the log.
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from math import inf, pi
 from typing import TYPE_CHECKING, Any
 from weakref import WeakSet
@@ -62,13 +62,8 @@ def ask_of_rest(robot: Robot, leaf: Factor, rest: Vector, name: str) -> None:
         rest: its coordinates.
         name: of the spring.
     """
-    revolute = robot.space.revolute
-    columns = dict(zip(robot.space.vector_q.tolist(), robot.space.vector_v.tolist(), strict=True))
     for entry, value in zip(_of(leaf.q), rest.tolist(), strict=True):
-        joint = _joint(robot.bounds, revolute, q_index=entry)
-        words = "" if joint is None else joint.question(value)
-        if joint is None and entry in columns and revolute[columns[entry]] and abs(value) > TURN * TURNS:
-            words = f"{value:.6g} rad, {abs(value) / TURN:.3g} turns, for '{leaf.name}': is it in degrees?"
+        words = _wanted(robot.bounds, robot.space.revolute, entry, value, value)
         if words:
             ask_once(f"rest of a {name}: {words}")
 
@@ -96,15 +91,7 @@ def ask(rhs: RightHandSide, bounds: Bounds, revolute: BoolVector) -> None:
         bounds: of the problem.
         revolute: (nv,) true for columns that are angles.
     """
-    asked: list[str] = []
-    for owner in rhs.stack:
-        if owner in _ASKED:
-            continue
-        found = next((words for words in _questions(owner, rhs, bounds, revolute) if words), "")
-        if found:
-            _ASKED.add(owner)
-            asked.append(f"{owner.name!r}: {found}")
-    say(_log, asked)
+    say(_log, _asked_of_rows(rhs.stack, rhs, bounds, revolute, new=True))
 
 
 def asked_of_case(problem: Problem, rhs: RightHandSide, starts: Mapping[str, Vector | None], *, new: bool) -> list[str]:
@@ -118,13 +105,8 @@ def asked_of_case(problem: Problem, rhs: RightHandSide, starts: Mapping[str, Vec
     """
     bounds, revolute = problem.bounds, problem.revolute
     asked = [words for what, q in starts.items() for words in asked_of_start(bounds, revolute, what, q)]
-    for owner in rhs.stack:
-        if owner.target is None and not (new and owner in _ASKED):
-            found = next((words for words in _questions(owner, rhs, bounds, revolute) if words), "")
-            if found:
-                asked.append(f"{owner.name!r}: {found}")
-                _ASKED.update([owner] if new else [])
-    return asked
+    still = [owner for owner in rhs.stack if owner.target is None]
+    return [*asked, *_asked_of_rows(still, rhs, bounds, revolute, new=new)]
 
 
 def asked_of_start(bounds: Bounds, revolute: BoolVector, what: str, q: Vector | None) -> list[str]:
@@ -136,15 +118,25 @@ def asked_of_start(bounds: Bounds, revolute: BoolVector, what: str, q: Vector | 
         what: the configuration is, "start".
         q: (nq,).
     """
-    entries = [] if q is None else far_entries(q)
-    found: list[str] = []
-    for i in entries:
-        joint = coordinate_at(bounds.space, bounds.lower, bounds.upper, revolute, i)
-        if joint is not None and q is not None:
-            found.append(joint.question_of_start(float(q[i])))
-    found = [words for words in found if words]
+    entries = [] if q is None else [(i, float(q[i])) for i in far_entries(q)]
+    joints = [(_joint(bounds, revolute, i), value) for i, value in entries]
+    found = [words for joint, value in joints if joint is not None and (words := joint.question_of_start(value))]
     more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
     return [f"{what}: {found[0]}{more}"] if found else []
+
+
+def _asked_of_rows(
+    owners: Iterable[RowOwner], rhs: RightHandSide, bounds: Bounds, revolute: BoolVector, *, new: bool
+) -> list[str]:
+    """The first question about each constraint; `new` as in `asked_of_case`."""
+    asked = list[str]()
+    for owner in owners:
+        if not (new and owner in _ASKED):
+            found = next((words for words in _questions(owner, rhs, bounds, revolute) if words), "")
+            if found:
+                asked.append(f"{owner.name!r}: {found}")
+                _ASKED.update([owner] if new else [])
+    return asked
 
 
 def _questions(owner: RowOwner, rhs: RightHandSide, bounds: Bounds, revolute: BoolVector) -> Iterator[str]:
@@ -155,9 +147,8 @@ def _questions(owner: RowOwner, rhs: RightHandSide, bounds: Bounds, revolute: Bo
                 values = owner.output_function(rhs.of(owner)).value(bounds.space.neutral)
             except UndefinedError:  # a projection ends by it
                 return
-            for i, value in zip(owner.outputs.q_indices, values, strict=True):
-                joint = _joint(bounds, revolute, q_index=int(i))
-                yield _turns(bounds, revolute, int(i), float(value)) if joint is None else joint.question(float(value))
+            for i, value in zip(owner.outputs.q, values.tolist(), strict=True):
+                yield _wanted(bounds, revolute, i, value, value)
             return
         if isinstance(owner.map, Affine):
             yield _coupled(owner, owner.map, rhs, bounds, revolute)
@@ -180,8 +171,15 @@ def _joint(bounds: Bounds, revolute: BoolVector, q_index: int) -> Coordinate | N
     return coordinate_at(bounds.space, bounds.lower, bounds.upper, revolute, q_index)
 
 
-def _turns(bounds: Bounds, revolute: BoolVector, q_index: int, value: float) -> str:
-    """What is asked about an angle without bounds; nothing of unit vectors, whose entries are never far."""
+def _wanted(bounds: Bounds, revolute: BoolVector, q_index: int, *interval: float) -> str:
+    """What is asked of a coordinate that is wanted in an interval: far out of its bounds; an angle without, many turns.
+
+    Nothing is asked of unit vectors, whose entries are never far.
+    """
+    joint = _joint(bounds, revolute, q_index)
+    if joint is not None:
+        return joint.question(_nearest(interval, joint.lower, joint.upper))
+    value = _nearest(interval, 0.0, 0.0)
     if abs(value) <= TURN * TURNS:
         return ""
     column = bounds.space.vector_v[np.flatnonzero(bounds.space.vector_q == q_index)]
@@ -193,7 +191,7 @@ def _interval(owner: Implicit, target: Vector, row: int) -> tuple[float, float]:
     return float(target[row] + owner.rows.lower[row]), float(target[row] + owner.rows.upper[row])
 
 
-def _nearest(interval: tuple[float, float], lower: float, upper: float) -> float:
+def _nearest(interval: tuple[float, ...], lower: float, upper: float) -> float:
     """The number of an interval that is nearest to a box; one inside where they meet."""
     low, high = min(interval), max(interval)
     return min(max(low, lower), upper) if low <= upper and high >= lower else (high if high < lower else low)
@@ -208,16 +206,10 @@ def _coordinates(
     entry = dict(zip(space.vector_v.tolist(), space.vector_q.tolist(), strict=True))
     for row in np.flatnonzero(owner.rows.mask & (np.count_nonzero(A, axis=1) == 1)).tolist():
         column = int(np.flatnonzero(A[row])[0])
-        joint = _joint(bounds, revolute, entry[column])
         slope = float(A[row, column])
         shift = float(b[row]) - slope * float(neutral[entry[column]])
         low, high = _interval(owner, rhs.of(owner), row)
-        if joint is None:
-            yield _turns(
-                bounds, revolute, entry[column], _nearest(((low - shift) / slope, (high - shift) / slope), 0, 0)
-            )
-            continue
-        yield joint.question(_nearest(((low - shift) / slope, (high - shift) / slope), joint.lower, joint.upper))
+        yield _wanted(bounds, revolute, entry[column], (low - shift) / slope, (high - shift) / slope)
 
 
 def _coupled(owner: Explicit, f: Affine, rhs: RightHandSide, bounds: Bounds, revolute: BoolVector) -> str:
@@ -265,11 +257,8 @@ def _distance(what: str, reach: float, owner: Implicit, target: Vector) -> str:
         return ""
     rows = [row for row in range(3) if owner.rows.mask[row]]
     far = norm(np.array([_nearest(_interval(owner, target, row), 0.0, 0.0) for row in rows])) if rows else 0.0
-    return (
-        f"a target {far:.6g} m away of {what}, which reaches {reach:.3g} m: is it in millimetres?"
-        if (far > FAR_AWAY * reach)
-        else ""
-    )
+    words = f"a target {far:.6g} m away of {what}, which reaches {reach:.3g} m: is it in millimetres?"
+    return words if far > FAR_AWAY * reach else ""
 
 
 def _reach_of_mass(function: CenterOfMass) -> float:
