@@ -280,14 +280,12 @@ def closed(here: str, /, **fields: str) -> Callable[[type[_T]], type[_T]]:
         here: how a changed one is made.
         fields: the same for single attributes.
     """
+    refuse = _refusal(here, fields)
 
     def set_field(self: Any, name: str, value: object) -> None:
         if name[0] != "_" and self._closed:
-            raise FrozenValueError(type(self).__name__, name, fields.get(name, here))
+            refuse(self, name)
         object.__setattr__(self, name, value)
-
-    def delete_field(self: Any, name: str) -> NoReturn:
-        raise FrozenValueError(type(self).__name__, name, fields.get(name, here))
 
     def decorate(cls: type[_T]) -> type[_T]:
         whole: Any = cls
@@ -299,7 +297,7 @@ def closed(here: str, /, **fields: str) -> Callable[[type[_T]], type[_T]]:
             self._closed = True
 
         whole._closed = False  # an attribute: a look into __dict__ would make attributes slower to read
-        whole.__init__, whole.__setattr__, whole.__delattr__ = make_and_close, set_field, delete_field
+        whole.__init__, whole.__setattr__, whole.__delattr__ = make_and_close, set_field, refuse
         return cls
 
     return decorate
@@ -313,12 +311,16 @@ def unchanging(here: str, /, **fields: str) -> Callable[[type[_T]], type[_T]]:
         fields: the same for single fields.
     """
 
-    def refuse(self: object, name: str, *_: object) -> NoReturn:
-        raise FrozenValueError(type(self).__name__, name, fields.get(name, here))
-
     def decorate(cls: type[_T]) -> type[_T]:
         whole: Any = cls
-        whole.__setattr__ = whole.__delattr__ = refuse
+        whole.__setattr__ = whole.__delattr__ = _refusal(here, fields)
         return cls
 
     return decorate
+
+
+def _refusal(here: str, fields: Mapping[str, str]) -> Callable[..., NoReturn]:
+    def refuse(self: object, name: str, *_: object) -> NoReturn:
+        raise FrozenValueError(type(self).__name__, name, fields.get(name, here))
+
+    return refuse

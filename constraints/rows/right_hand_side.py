@@ -218,11 +218,11 @@ class RightHandSide:
         """
         if stack is self.stack:
             return self
-        if not stack.is_known_copy(self.stack):
+        if self.stack not in stack.copies:
             reason = what_differs(self.stack, stack)
             if reason:
                 raise OtherConstraintsError(reason, str(stack), str(self.stack))
-            stack.remember_copy(self.stack)
+            stack.copies.add(self.stack)
         return RightHandSide(stack, self.vector, self.velocity, self.acceleration)
 
     def save(self, path: str | os.PathLike[str]) -> None:

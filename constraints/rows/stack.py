@@ -46,6 +46,7 @@ class Stack:
         size: number of rows that count.
         active: indices of these rows among all, masked ones included.
         rhs_size: size of the stacked right-hand side.
+        copies: stacks that are known to have the same constraints: two are compared only once.
 
     Raises:
         DuplicateError: the same object twice.
@@ -71,7 +72,7 @@ class Stack:
         self.active: Indices = np.flatnonzero(np.concatenate(masks)) if masks else np.zeros(0, dtype=np.intp)
         self._position = {id(owner.original): i for i, owner in enumerate(self.owners)}
         self._position |= {id(owner): i for i, owner in enumerate(self.owners)}
-        self._copies: WeakSet[Stack] = WeakSet()
+        self.copies: WeakSet[Stack] = WeakSet()
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -116,14 +117,6 @@ class Stack:
                 raise SizeError("position of a constraint", f"below {len(self.owners)}", position)
             return position % len(self.owners)
         raise WrongObjectError("constraint", "the object, its position, or its name", which)
-
-    def is_known_copy(self, other: Stack) -> bool:
-        """Whether `remember_copy` was called for this stack; two stacks are compared only once."""
-        return other in self._copies
-
-    def remember_copy(self, other: Stack) -> None:
-        """Remember that another stack has the same constraints, as long as that stack exists."""
-        self._copies.add(other)
 
     def __len__(self) -> int:
         return len(self.owners)

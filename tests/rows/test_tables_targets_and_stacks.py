@@ -490,7 +490,7 @@ def test_what_makes_constraints_others() -> None:
         RightHandSide(one(scale=2.0)).on(mine)
     again = one()
     assert RightHandSide(again).on(mine).stack is mine
-    assert mine.is_known_copy(again)
+    assert again in mine.copies
     rates = RightHandSide(again, [1.0], [2.0], [3.0]).on(mine)
     assert (rates.vector, rates.velocity, rates.acceleration) == ([1.0], [2.0], [3.0])
 
