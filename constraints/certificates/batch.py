@@ -290,7 +290,7 @@ class _Together:
     def _tried(self, which: Indices, size: Vector) -> tuple[Balls, RowsOn]:
         """Balls of these sizes around some centres, once Newton's steps from there have come to an end."""
         every = len(which) == len(self.Q)
-        at = self.at if every else Slice(*self.at[:2], *(each[which] for each in self.at[2:]))
+        at = self.at if every else self.at.some(which)
         found, known, far = self._enclosed(at, which, size)
         for _ in range(STEPS_TOGETHER):
             if not far.any():
@@ -391,7 +391,6 @@ class _Together:
         return proved
 
     def _certificate(self, i: int, numbers: Premises, k: int, r: float, center: Vector) -> Certificate:
-        at = Slice(*self.at[:2], *(each[i] for each in self.at[2:]))
         of_one = Premises(*(each[k] for each in numbers))
-        found = Evidence(self.Q[i], center, self.held[i], self.active, at, of_one, r)
+        found = Evidence(self.Q[i], center, self.held[i], self.active, self.at.some(i), of_one, r)
         return found.certificate(self.rows, "", of_users(self.rows) if self.near is None else ())

@@ -135,10 +135,15 @@ def failures(numbers: Premises, r: float, R: float) -> list[str]:
         found.append(f"R = {R:.3g} is more than the ball on which the Jacobian is enclosed, {numbers.size:.3g}")
     if not distance(numbers, rho) <= r:
         found.append(f"the solution is only shown to be within {distance(numbers, rho):.3g}, not r = {r:.3g}")
-    used = spent(numbers.rates, rho)
-    if not (numbers.margins >= used).all():
-        found.append(f"a bound or an inequality may be missed by {float(np.max(used - numbers.margins)):.3g}")
-    return found
+    return found + missed(numbers, rho)
+
+
+def missed(numbers: Premises, far: Any) -> list[str]:
+    """What bounds and inequalities may be missed by, in words, where solutions are so far from y = 0; else nothing."""
+    used = spent(numbers.rates, far)
+    if (numbers.margins >= used).all():
+        return []
+    return [f"a bound or an inequality may be missed by {float(np.max(used - numbers.margins)):.3g}"]
 
 
 def contradictions(numbers: Premises, q: Any, center: Any, basis: Any) -> list[str]:

@@ -43,7 +43,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .check import Premises, contraction, failures, lengths, raised, spent, within
+from .check import Premises, contraction, failures, lengths, missed, raised, within
 
 OFF_PIECES = 1e-5
 """At least what samples may differ by, in an entry up to its sign, where two pieces of a path meet."""
@@ -188,13 +188,9 @@ def unmet(legs: Sequence[LegPremises], times: Any, stops: Any, moved: float) -> 
 
 def leg_failures(leg: LegPremises, far: float) -> list[str]:
     r"""What does not hold of a leg whose branch, and the arc at its end, are within :math:`\omega`, `far`."""
-    n, found = leg.numbers, list[str]()
-    if not far <= n.size:
-        found.append(f"it is not joined to the next one: {far:.3g} is more than the size {n.size:.3g}")
-    used = spent(n.rates, far)
-    if not (n.margins >= used).all():
-        found.append(f"a bound or an inequality may be missed by {float(np.max(used - n.margins)):.3g}")
-    return found
+    size = leg.numbers.size
+    wide = [] if far <= size else [f"it is not joined to the next one: {far:.3g} is more than the size {size:.3g}"]
+    return wide + missed(leg.numbers, far)
 
 
 def _are_bounds(at_stops: Any, n: int) -> bool:

@@ -90,6 +90,10 @@ class Slice(NamedTuple):
             inverse = np.swapaxes(across / values[..., None, :], -2, -1)
         return Slice(played, played[:0], basis, inverse, condition)
 
+    def some(self, which: Any) -> Slice:
+        """Of some of several centres, or of one."""
+        return Slice(*self[:2], *(each[which] for each in self[2:]))
+
     def box(self, space: Space, center: Vector, size: Any) -> TangentBox:
         """What there is around a centre with y of this length."""
         moving, ball = (self.basis != 0.0).any(axis=-1), np.asarray(rounded_up(size))[..., None]

@@ -100,7 +100,7 @@ class Begun(NamedTuple):
             return self
         found = RowsOn(self.found.value[which], self.found.jacobian[which], self.found.bend_of)
         return Begun(
-            self.way.some(which), found, Slice(*self.at[:2], *(each[which] for each in self.at[2:])),
+            self.way.some(which), found, self.at.some(which),
             self.held[which], self.sizes[:, which], self.rate[which], Curves(*(each[:, which] for each in self.curves)),
             self.sampled.some(which), self.fits[which],
         )  # fmt: skip
