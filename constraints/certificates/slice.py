@@ -321,10 +321,7 @@ class Room(NamedTuple):
         value = found.value[..., free]
         inside = np.minimum(value.lower - rows.lower[free], rows.upper[free] - value.upper)
         slopes = (found.jacobian[..., free, :] @ basis).magnitude
-        return Room(
-            np.concatenate([margins, rounded_down(inside)], axis=-1),
-            np.concatenate([rates, slopes], axis=-2),
-        )
+        return Room(np.concatenate([margins, rounded_down(inside)], axis=-1), np.concatenate([rates, slopes], axis=-2))
 
 
 class Bounded(NamedTuple):

@@ -10,16 +10,7 @@ import pytest
 from robots import panda, ur5
 from short_paths import cases, held, kept, unit, upright
 
-from constraints import (
-    Bounds,
-    Implicit,
-    Pose,
-    Position,
-    Problem,
-    Projector,
-    Robot,
-    Rotation,
-)
+from constraints import Bounds, Implicit, Pose, Position, Problem, Projector, Robot, Rotation
 from constraints.certificates import CertificateStatus, slopes
 from constraints.certificates.paths import leg_search, tubes
 from constraints.certificates.paths.leg import Way

@@ -336,11 +336,7 @@ def test_a_rotation_vector_of_which_two_entries_are_zero_is_a_tilt_and_passes_ha
 @pytest.mark.parametrize("free", range(3))
 @pytest.mark.parametrize(
     ("make", "places"),
-    [
-        (Rotation, []),
-        (Pose, [False] * 3),
-        (lambda *names: Pose(*names, outputs=R3xSO3), [False] * 3),
-    ],
+    [(Rotation, []), (Pose, [False] * 3), (lambda *names: Pose(*names, outputs=R3xSO3), [False] * 3)],
 )
 def test_so_do_two_rows_of_a_rotation_in_a_group(make: Any, places: list[bool], free: int) -> None:
     """With a right-hand side that turns about the free axis, too, and not with one about another."""
@@ -652,10 +648,7 @@ def changed(found: PathCertificate, k: int, **entries: Any) -> PathCertificate:
             (lambda c, x=x: replace(c, legs=(c.legs[0]._replace(pull=x), *c.legs[1:])), f"pull is {x}")
             for x in (np.nan, np.inf)
         ),
-        (
-            lambda c: replace(c, legs=(c.legs[0]._replace(at_stops=c.legs[0].at_stops + 1.0), *c.legs[1:])),
-            "joined",
-        ),
+        (lambda c: replace(c, legs=(c.legs[0]._replace(at_stops=c.legs[0].at_stops + 1.0), *c.legs[1:])), "joined"),
         (lambda c: replace(c, legs=(c.legs[0]._replace(at_stops=c.legs[0].at_stops[:, ::-1]), *c.legs[1:])), "bounds"),
         (lambda c: replace(c, legs=(c.legs[0]._replace(at_stops=np.zeros(2)), *c.legs[1:])), "bounds"),
         (lambda c: changed(c, 0, preconditioner=0.0 * c.legs[0].numbers.preconditioner), "contraction"),

@@ -8,16 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from constraints import (
-    Affine,
-    Bounds,
-    Comparison,
-    Function,
-    Implicit,
-    Options,
-    Problem,
-    Projector,
-)
+from constraints import Affine, Bounds, Comparison, Function, Implicit, Options, Problem, Projector
 from constraints.errors import SizeError, SpaceMismatchError, UndefinedError, WrongObjectError
 from constraints.functions import Identity
 from constraints.robot.bounds import Violation

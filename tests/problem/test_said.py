@@ -27,10 +27,7 @@ READ = "; problem.rhs_from(q) reads what q has"
             Implicit.equal(Pose(arm(), "tool")),
             [f"{NOT_GIVEN}the identity pose, 'tool' at the origin of the world{READ}"],
         ),
-        (
-            Implicit.zero(Pose(arm(), "tool")),
-            ["right-hand side the identity pose, 'tool' at the origin of the world"],
-        ),
+        (Implicit.zero(Pose(arm(), "tool")), ["right-hand side the identity pose, 'tool' at the origin of the world"]),
         (
             Implicit.zero(Pose(arm(), "tool", reference="elbow")),
             ["right-hand side the identity pose, 'tool' at the origin of 'elbow'"],

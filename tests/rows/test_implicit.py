@@ -12,12 +12,7 @@ import pytest
 from robots import arm, two_arms
 
 from constraints import Comparison, Implicit, Pose, Position, Problem, RightHandSide, Rotation, Stack, Target, project
-from constraints.errors import (
-    OptionError,
-    RightHandSideError,
-    SpaceMismatchError,
-    WrongObjectError,
-)
+from constraints.errors import OptionError, RightHandSideError, SpaceMismatchError, WrongObjectError
 from constraints.functions import Identity
 from constraints.rows.stacking import stack_rows
 from liegroups import SE2, SE3, SO2, SO3, Element, R3xSO3, Rn

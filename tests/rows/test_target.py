@@ -40,11 +40,7 @@ def rise(t: float) -> np.ndarray:
 
 MOTIONS: list[tuple[Space, Target, Target]] = [
     (SO3, Target(turn), Target(turn, turn_velocity, turn_acceleration)),
-    (
-        Rn(3),
-        Target(rise),
-        Target(rise, lambda t: np.array([0.0, 0.1, 0.1 * t]), lambda t: np.array([0.0, 0.0, 0.1])),
-    ),
+    (Rn(3), Target(rise), Target(rise, lambda t: np.array([0.0, 0.1, 0.1 * t]), lambda t: np.array([0.0, 0.0, 0.1]))),
     (
         R3xSO3,
         Target(lambda t: np.r_[rise(t), turn(t)]),

@@ -20,10 +20,7 @@ from .path_search import PathLimits, PieceSearch
 
 
 def certify_path(
-    path: Path,
-    collisions: CollisionModel | Sequence[CollisionModel] | None = None,
-    *,
-    limits: PathLimits | None = None,
+    path: Path, collisions: CollisionModel | Sequence[CollisionModel] | None = None, *, limits: PathLimits | None = None
 ) -> PathCertificate:
     r"""Prove that a path does not jump: one continuous curve of exact solutions leads along each piece, or several.
 
