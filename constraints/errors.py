@@ -99,9 +99,7 @@ class NoAttributeError(UnknownNameError, AttributeError):
 
     def __init__(self, kind: str, name: str, valid: Sequence[str], here: str = "") -> None:
         self.here = here
-        words = f"{'an' if kind[0] in 'AEIOU' else 'a'} {kind} has no attribute '{name}'" + (
-            f": use {here}" if here else ""
-        )
+        words = f"{'an' if kind[0] in 'AEIOU' else 'a'} {kind} has no attribute '{name}'{here and f': use {here}'}"
         UnknownNameError.__init__(self, f"attribute of {kind}", name, valid, words)
 
 

@@ -121,13 +121,9 @@ class CertificateSearch:
             size = other
         self.numbers = best
         if best is None:
-            raise SearchStop(self._words(why))
-
-    def _words(self, why: str) -> str:
-        near = self.at is not None and self.at.condition > 1e4
-        return (
-            f"the rows are nearly singular here, condition {self.at.condition:.3g}: {why}" if near and self.at else why
-        )
+            if self.at is not None and self.at.condition > 1e4:
+                why = f"the rows are nearly singular here, condition {self.at.condition:.3g}: {why}"
+            raise SearchStop(why)
 
     # The centre.
 

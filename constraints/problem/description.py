@@ -12,7 +12,6 @@ from liegroups.arrays import Vector
 from ..errors import NotFiniteError, NotNormalizedError, UndefinedError
 from ..exports import from_above
 from ..functions.affine import Constant
-from ..functions.frames.frame_function import FrameFunction
 from ..functions.frames.pose import Pose
 from ..functions.frames.position import Position
 from ..functions.frames.transformation import Transformation
@@ -223,12 +222,9 @@ def _counted(number: int, word: str) -> str:
 def _details(owner: RowOwner, problem: Problem) -> Iterator[str]:
     """A line on the rows, where they are not all the same plain equality, and others on what they are compared to."""
     table = owner.rows
-    formula = getattr(_function(owner), "written_out", "")
-    if formula:
-        yield f"    value {formula}"
-    seen = getattr(_function(owner), "seen_from", "")
-    if seen:
-        yield f"    {seen}"
+    for name, before in (("written_out", "value "), ("seen_from", "")):
+        if said := getattr(_function(owner), name, ""):
+            yield f"    {before}{said}"
     if not owner.columns.any():
         yield f"    {UNMOVED}"
     kinds: dict[str, list[int]] = {}
@@ -266,27 +262,16 @@ def _details(owner: RowOwner, problem: Problem) -> Iterator[str]:
 
 def _no_right_hand_side(owner: Implicit) -> Iterator[str]:
     """What a right-hand side that is zero asks for, where nobody gave one, or where it is a place in the world."""
-    function, rows = _function(owner), owner.rows
-    zero = "zero"
-    if isinstance(function, Position | Pose | Transformation):
-        held = rows.mask & (rows.lower == 0.0) & (rows.upper == 0.0)
-        if not held.all():
-            zero = "zero" if (rows.mask & rows.free_rhs).any() else ""
-        elif not isinstance(function, Position):
-            zero = f"the identity pose, '{function.frame_b}' at the origin of {_whose(function)}"
-        else:
-            zero = f"zero, '{function.frame_b}' at the origin of {_whose(function)}"
-    elif not (rows.mask & rows.free_rhs).any():
-        zero = ""
-    if zero and (rows.mask & rows.free_rhs).any() and owner.rhs is None:
+    function, rows, zero = _function(owner), owner.rows, "zero"
+    held = rows.mask & (rows.lower == 0.0) & (rows.upper == 0.0)
+    if isinstance(function, Position | Pose | Transformation) and held.all():
+        a, what = function.frame_a, zero if isinstance(function, Position) else "the identity pose"
+        whose = "that placement" if function.seen_from else f"'{a}'" if a.joint else "the world"
+        zero = f"{what}, '{function.frame_b}' at the origin of {whose}"
+    if owner.rhs is None and (rows.mask & rows.free_rhs).any():
         yield f"    right-hand side: none given, so {zero}; problem.rhs_from(q) reads what q has"
-    elif zero not in ("", "zero"):
+    elif zero != "zero":
         yield f"    right-hand side {zero}"
-
-
-def _whose(function: FrameFunction) -> str:
-    a = function.frame_a
-    return "that placement" if function.seen_from else f"'{a}'" if a.joint else "the world"
 
 
 def _mixes_positions(owner: RowOwner) -> bool:

@@ -87,9 +87,7 @@ class FreeCoordinates:
         Raises:
             SizeError, DtypeError, NotFiniteError: what is wrong with q.
         """
-        return _finite(stacked(q, self._problem.space.nq, "q of free coordinates"), "q of free coordinates")[
-            ..., self.indices
-        ]
+        return _finite(q, self._problem.space.nq, "q of free coordinates")[..., self.indices]
 
     def q(self, x: ArrayLike, rhs: RightHandSide | ArrayLike | None = None) -> Vector:
         """Configurations from their free coordinates, explicit constraints resolved. Bounds are not looked at.
@@ -122,8 +120,7 @@ class FreeCoordinates:
         Raises:
             SizeError, DtypeError, NotFiniteError: what is wrong with x.
         """
-        what = "x of free coordinates"
-        given = _finite(stacked(x, len(self.indices), what), what)
+        given = _finite(x, len(self.indices), "x of free coordinates")
         Q = np.empty((*given.shape[:-1], self._base.size))
         Q[...] = self._base
         Q[..., self.indices] = given
@@ -181,8 +178,9 @@ def _tangent_slope(leaf: Factor, q: Vector) -> Matrix:
     return out
 
 
-def _finite(array: Vector, what: str) -> Vector:
-    """An array without NaN and infinity."""
+def _finite(numbers: ArrayLike, size: int, what: str) -> Vector:
+    """Vectors (..., size) without NaN and infinity."""
+    array = stacked(numbers, size, what)
     if not np.isfinite(array).all():
         raise NotFiniteError(what, np.flatnonzero(~np.isfinite(array)).tolist())
     return array
