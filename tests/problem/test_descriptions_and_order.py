@@ -608,4 +608,4 @@ def test_right_hand_sides_of_parts_in_detail() -> None:
     close = RightHandSide(b.constraints, b.rhs.vector, np.r_[3.0, 4.0, 5.0, 0.0, 1.0, 2.0 + 5e-13], 10.0 + rates)
     whole.rhs_from_parts(moving, close)
     still, slow = (RightHandSide(a.constraints, a.rhs.vector, np.full(6, rate)) for rate in (0.0, 1e-12))
-    whole.rhs_from_parts(still, slow)  # apart by the tolerance itself
+    assert whole.rhs_from_parts(still, slow).velocity is not None  # apart by the tolerance itself
