@@ -105,10 +105,6 @@ def from_extra(module: str, extra: str, library: str = "") -> Any:
 
 
 def from_above(name: str) -> Any:
-    """What a method of a lower room reaches for in a room above, imported when it is called.
-
-    Args:
-        name: in `ABOVE`.
-    """
+    """What a method of a lower room reaches for in a room above, imported when it is called."""
     module = next(module for module, names in ABOVE.items() if name in names.split())
     return getattr(importlib.import_module(f"{__package__}.{module}"), name)

@@ -20,11 +20,7 @@ Refused = Callable[[str, str, object, tuple[str, ...]], Exception]
 
 
 def by_word(table: Mapping[str, str]) -> dict[str, str]:
-    """A table of `foreign_words`, word by word.
-
-    Args:
-        table: words, with blanks between them -> what to say.
-    """
+    """A table of `foreign_words`, word by word."""
     return {
         word: said if word == "*" else said.replace("{}", word)
         for words, said in table.items()
@@ -139,12 +135,7 @@ def _said_of_a_field(function: Callable[..., object], own: Iterable[Parameter], 
 
 
 def can_be_called(function: Callable[..., object], *args: object) -> bool:
-    """Whether a user's function takes these arguments; true of those that do not say what they take.
-
-    Args:
-        function: the function.
-        *args: the arguments.
-    """
+    """Whether a user's function takes these arguments; true of those that do not say what they take."""
     try:
         signature(function).bind(*args)
     except TypeError:

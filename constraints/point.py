@@ -217,13 +217,7 @@ def _placed_factor(space: Space, segments: Segments) -> PlacedSpace | None:
 
 
 def place(space: Space, q: Vector, workspace: Workspace) -> Point:
-    """Place q in the workspace, which moves on to it.
-
-    Args:
-        space: the space of q.
-        q: configuration (nq,), taken as valid (the doors have checked it).
-        workspace: the memory.
-    """
+    """Place q (nq,), taken as valid (the doors have checked it), in the workspace, which moves on to it."""
     if isinstance(space, PlacedSpace):
         return space.place(q, workspace)
     workspace.serial += 1

@@ -103,12 +103,7 @@ def asked_of_turns(what: str, angle: float) -> str:
 
 
 def asked_of_limit(joint: str, *limits: float) -> str:
-    """What is asked of limits of an angle: more turns than wrists and winches have.
-
-    Args:
-        joint: its name.
-        *limits: [rad]; infinite ones are none.
-    """
+    """What is asked of limits of an angle [rad]: more turns than wrists and winches have; infinite ones are none."""
     far = max((limit for limit in limits if abs(limit) < NO_LIMIT), key=abs, default=0.0)
     if abs(far) <= TURNS * TURN:
         return ""
@@ -132,12 +127,7 @@ def say(log: logging.Logger, asked: Iterable[str], where: str = "") -> bool:
 
 
 def say_once(log: logging.Logger, asked: Mapping[str, str]) -> bool:
-    """The same, about each thing once, whatever its number is.
-
-    Args:
-        log: as in `say`.
-        asked: thing -> what is asked about it.
-    """
+    """The same, about each thing once, whatever its number is."""
     new = {thing: words for thing, words in asked.items() if words and thing not in _ASKED_OF}
     if len(_ASKED_OF) + len(new) > MANY:
         _ASKED_OF.clear()

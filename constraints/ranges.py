@@ -33,10 +33,6 @@ def whole_number(candidate: object, what: str, least: int | None = None, most: i
 def positive_number(candidate: object, what: str) -> float:
     """Take a number above zero from a user, neither NaN nor infinite.
 
-    Args:
-        candidate: what came.
-        what: the argument, as the caller knows it.
-
     Raises:
         OptionError: anything else.
     """
@@ -47,10 +43,6 @@ def positive_number(candidate: object, what: str) -> float:
 
 def length_of(candidate: object, what: str) -> float:
     """Take a length [m], zero or more, from a user.
-
-    Args:
-        candidate: what came.
-        what: the argument, as the caller knows it.
 
     Raises:
         OptionError: below zero.

@@ -29,12 +29,7 @@ def counted(number: int, noun: str) -> str:
 
 
 def budget(iterations: int, largest: int) -> str:
-    """Iterations that were used of those that were given: "all 100 iterations used", "7 of 100 iterations used".
-
-    Args:
-        iterations: that were used.
-        largest: that were given.
-    """
+    """Iterations that were used of those that were given: "all 100 iterations used", "7 of 100 iterations used"."""
     given = counted(largest, "iteration")
     if iterations < largest:
         return f"{iterations} of {given} used"
@@ -42,31 +37,18 @@ def budget(iterations: int, largest: int) -> str:
 
 
 def larger_budget(iterations: int) -> int:
-    """The iterations to try next where so many were all used: ten times as many, and 1000 at least.
-
-    Args:
-        iterations: that were given.
-    """
+    """The iterations to try next where so many were all used: ten times as many, and 1000 at least."""
     return max(1000, 10 * iterations)
 
 
 def first_names(names: Sequence[str], shown: int = 8) -> str:
-    """The first of some names, and how many more there are.
-
-    Args:
-        names: all of them.
-        shown: how many are written out.
-    """
+    """The first of some names, and how many more there are."""
     more = f" and {len(names) - shown} more" if len(names) > shown else ""
     return ", ".join(names[:shown]) + more
 
 
 def row_numbers(rows: Sequence[int]) -> str:
-    """Rows in words, "rows 0-2, 5".
-
-    Args:
-        rows: their numbers, in order.
-    """
+    """Rows in words, "rows 0-2, 5"."""
     runs: list[list[int]] = []
     for row in rows:
         if runs and row == runs[-1][-1] + 1:
@@ -78,11 +60,7 @@ def row_numbers(rows: Sequence[int]) -> str:
 
 
 def bracketed(name: str) -> str:
-    """A name as a factor of a product is written: "(f - g)" where it is more than a word or call, "f" where it is one.
-
-    Args:
-        name: of a function.
-    """
+    """A name as a factor of a product: "(f - g)" where it is more than a word or call, "f" where it is one."""
     depth = 0
     for letter in name:
         depth += (letter in "([") - (letter in ")]")
@@ -92,20 +70,12 @@ def bracketed(name: str) -> str:
 
 
 def one_line(text: str) -> str:
-    """A text with its line breaks and control characters escaped, as repr does; the rest is as it was.
-
-    Args:
-        text: names, as users gave them.
-    """
+    """A text with its line breaks and control characters escaped, as repr does; the rest is as it was."""
     return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
 
 
 def signed_sum(factors: Sequence[float], terms: Sequence[str]) -> str:
-    """A sum as it is written: "2 - 0.5 x + y"; terms with factor zero are left out, an empty term is the number alone.
-
-    Args:
-        factors, terms: of the sum.
-    """
+    """A sum as it is written: "2 - 0.5 x + y"; terms with factor 0 are left out, an empty term is the number alone."""
     words = ""
     for factor, term in zip(factors, terms, strict=True):
         if factor == 0.0:

@@ -133,12 +133,7 @@ class Kept(Generic[_T]):
         self._made: dict[Hashable, _T] = {}
 
     def get(self, key: Any, make: Callable[[], _T]) -> _T:
-        """What was made of a key; made now where it is not there. A key that cannot be hashed is not kept.
-
-        Args:
-            key: all that it depends on.
-            make: makes it.
-        """
+        """What was made of a key; made now where it is not there. A key that cannot be hashed is not kept."""
         try:
             found = self._made.get(key)
         except TypeError:

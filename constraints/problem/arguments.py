@@ -109,12 +109,7 @@ def bounds_on(space: Space, robot: Robot | None, bounds: object, owners: Iterabl
 
 
 def other_bounds(robot: Robot | None, owners: Iterable[RowOwner]) -> str:
-    """Joints whose bounds differ on some robot that the functions of constraints were built on; empty where none do.
-
-    Args:
-        robot: of the problem, or None.
-        owners: its constraints.
-    """
+    """Joints whose bounds differ on some robot that the functions of constraints were built on; empty where none do."""
     if robot is None:
         return ""
     differ = np.zeros(robot.nq, dtype=np.bool_)
@@ -249,11 +244,6 @@ def costs(space: Space, weights: Any) -> tuple[Vector, BoolVector]:
 
 def frozen_columns(space: Space, frozen: Any, what: str = FROZEN) -> BoolVector:
     """Tangent columns (nv,) that must not move: Segments, names of joints (and Segments), or booleans (nv,).
-
-    Args:
-        space: of the problem.
-        frozen: what the user gave.
-        what: how an error message names it.
 
     Raises:
         OverlapError: a part of a rotation or of a pose, which only moves as a whole.

@@ -38,21 +38,13 @@ SHOWN = 12
 
 
 def summary(problem: Problem) -> str:
-    """A problem in a line: its dofs, its rows, the names of its constraints.
-
-    Args:
-        problem: the problem.
-    """
+    """A problem in a line: its dofs, its rows, the names of its constraints."""
     names = one_line(", ".join(problem.constraints.names))
     return f"Problem({_sizes(problem)}: {names})"
 
 
 def printed(problem: Problem) -> str:
-    """The same, and which engine solves it.
-
-    Args:
-        problem: the problem.
-    """
+    """The same, and which engine solves it."""
     return f"{summary(problem)}, solved by {from_above('solved_by')(problem)}"
 
 
@@ -62,11 +54,7 @@ def _sizes(problem: Problem, between: str = "") -> str:
 
 
 def describe(problem: Problem) -> str:
-    """A problem's space, its constraints with their rows, right-hand sides and how each is resolved, its bounds.
-
-    Args:
-        problem: the problem.
-    """
+    """A problem's space, its constraints with their rows, right-hand sides and how each is resolved, its bounds."""
     who = problem.robot.name if problem.robot is not None else problem.space.name
     rows, free = problem.reduced_size, int((problem.free & ~problem.bounds.frozen).sum())
     lines = [f"Problem on {who}: {_sizes(problem, f' ({free} free)')}, {rows} of them left to Newton steps"]
@@ -117,9 +105,6 @@ def errors_of(problem: Problem, q: Vector, rhs: RightHandSide | None, threshold:
     """The error of each constraint at a configuration, and the joints at a bound or outside it.
 
     Args:
-        problem: the problem.
-        q: configuration (nq,).
-        rhs: right-hand sides; the default ones if absent.
         threshold: above which an optional constraint is not satisfied.
 
     Raises:
@@ -138,10 +123,7 @@ def missed_by_outputs(problem: Problem, q: Vector, rhs: RightHandSide, threshold
     """The explicit constraints whose computed outputs do not satisfy them.
 
     Args:
-        problem: the problem.
         q: configuration (nq,), whose outputs are computed here.
-        rhs: right-hand sides.
-        threshold: largest accepted error norm.
     """
     q, missed = q.copy(), list[Explicit]()
     for explicit in problem.resolution.explicits:
@@ -159,7 +141,6 @@ def targets_without_time(problem: Problem, rhs: RightHandSide) -> tuple[str, ...
     """Targets that stand where their time begins because no time was given, a sentence for each such time.
 
     Args:
-        problem: the problem.
         rhs: right-hand sides; those of `problem.rhs_at(t)` have a time.
     """
     names: dict[float, list[str]] = {}
@@ -176,7 +157,6 @@ def frozen_by_bounds(problem: Problem, *, that_matter: bool = False) -> str:
     """The joints that cannot move because their two bounds are equal, in words; empty where there is none.
 
     Args:
-        problem: the problem.
         that_matter: only those that Newton steps would move, or that are computed.
     """
     matter = problem.implicit_dofs | problem.resolution.outputs
@@ -189,10 +169,6 @@ def active_bounds(problem: Problem, q: Vector) -> tuple[str, ...]:
     """Joints at a bound or outside it, as "name at its lower bound", in the order of q; "name[2]" is a coordinate.
 
     Those whose two bounds are equal are always at both, and are left out there (`frozen_by_bounds` names them).
-
-    Args:
-        problem: the problem.
-        q: configuration (nq,).
     """
     bounds, words = problem.bounds, list[str]()
     for factor in problem.space.leaves():

@@ -36,11 +36,7 @@ def explicits_as_rows(problem: Problem) -> Problem:
 
 
 def merge_problems(problems: Sequence[Problem]) -> Problem:
-    """The problem that asks for all that some problems ask for; `Problem.merged` says how.
-
-    Args:
-        problems: at least one.
-    """
+    """The problem that asks for all that some problems ask for; `Problem.merged` says how."""
     if not problems:
         raise WrongObjectError("problems to be merged", "at least one Problem", "none")
     for i, problem in enumerate(problems):
@@ -62,12 +58,7 @@ def merge_problems(problems: Sequence[Problem]) -> Problem:
 
 
 def rhs_from_parts(problem: Problem, parts: Sequence[RightHandSide]) -> RightHandSide:
-    """Right-hand sides put together from those of parts; `Problem.rhs_from_parts` says how.
-
-    Args:
-        problem: whose right-hand sides are made.
-        parts: of problems that it contains.
-    """
+    """Right-hand sides put together from those of parts; `Problem.rhs_from_parts` says how."""
     stack = problem.constraints
     places = {_identity(owner, problem.space): i for i, owner in enumerate(stack)}
     found: dict[int, tuple[Vector, Vector, Vector]] = {}

@@ -54,14 +54,7 @@ _ASKED: WeakSet[RowOwner] = WeakSet()
 
 
 def ask_of_rest(robot: Robot, leaf: Factor, rest: Vector, name: str) -> None:
-    """Ask about the rest of a spring at a joint: far outside of the bounds, or many turns away.
-
-    Args:
-        robot: whose joint.
-        leaf: the joint, with its places in q and v.
-        rest: its coordinates.
-        name: of the spring.
-    """
+    """Ask about the rest of a spring at a joint: far outside of the bounds, or many turns away."""
     for entry, value in zip(_of(leaf.q), rest.tolist(), strict=True):
         words = _wanted(robot.bounds, robot.space.revolute, entry, value, value)
         if words:
@@ -69,14 +62,7 @@ def ask_of_rest(robot: Robot, leaf: Factor, rest: Vector, name: str) -> None:
 
 
 def ask_of_length(robot: Robot, a: Frame, b: Frame, length: float, name: str) -> None:
-    """Ask about the length of a spring that is far longer than its ends can be apart.
-
-    Args:
-        robot: of the frames.
-        a, b: its ends.
-        length: without force [m].
-        name: of the spring.
-    """
+    """Ask about the length [m] of a spring that is far longer than its ends can be apart."""
     if length > PLAIN and length > LONGER * (most := reach_of(robot, a, b)) > 0.0:
         ask_once(
             f"length of a {name}: {length:.6g} m, where its ends are at most {most:.3g} m apart: is it in millimetres?"
@@ -84,13 +70,7 @@ def ask_of_length(robot: Robot, a: Frame, b: Frame, length: float, name: str) ->
 
 
 def ask(rhs: RightHandSide, bounds: Bounds, revolute: BoolVector) -> None:
-    """Log one WARNING with all questions about the constraints of a problem.
-
-    Args:
-        rhs: default right-hand sides of the constraints.
-        bounds: of the problem.
-        revolute: (nv,) true for columns that are angles.
-    """
+    """Log one WARNING with all questions about the constraints of a problem."""
     say(_log, _asked_of_rows(rhs.stack, rhs, bounds, revolute, new=True))
 
 
@@ -98,8 +78,6 @@ def asked_of_case(problem: Problem, rhs: RightHandSide, starts: Mapping[str, Vec
     """What is asked about the numbers of one projection: its right-hand sides, where it starts, what it shall be near.
 
     Args:
-        problem: of the projection.
-        rhs: its right-hand sides.
         starts: what a configuration is for -> the configuration (nq,), if there is one.
         new: leave out constraints that were asked about already, and remember the others.
     """
@@ -110,14 +88,7 @@ def asked_of_case(problem: Problem, rhs: RightHandSide, starts: Mapping[str, Vec
 
 
 def asked_of_start(bounds: Bounds, revolute: BoolVector, what: str, q: Vector | None) -> list[str]:
-    """What is asked about a configuration that is far out of its bounds; one question, with the number of others.
-
-    Args:
-        bounds: of the problem.
-        revolute: (nv,) true for columns that are angles.
-        what: the configuration is, "start".
-        q: (nq,).
-    """
+    """What is asked about a configuration that is far out of its bounds; one question, with the number of others."""
     entries = [] if q is None else [(i, float(q[i])) for i in far_entries(q)]
     joints = [(_joint(bounds, revolute, i), value) for i, value in entries]
     found = [words for joint, value in joints if joint is not None and (words := joint.question_of_start(value))]
@@ -272,8 +243,6 @@ def reach_of(robot: Robot, *frames: Frame, free: bool = False) -> float:
     """No configuration has two frames, or one and the world, further apart [m].
 
     Args:
-        robot: the robot.
-        *frames: one or two.
         free: whether free and planar joints count by their bounds; by default they go anywhere.
 
     Returns:

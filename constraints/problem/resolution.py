@@ -80,11 +80,7 @@ class Resolution:
         return tuple((nodes[a]["constraint"], nodes[b]["constraint"]) for a, b in self._graph.edges)
 
     def dependencies(self, space: Space) -> tuple[Dependency, ...]:
-        """All explicit constraints with the joints that they read and compute: those resolved first, in order.
-
-        Args:
-            space: the whole space.
-        """
+        """All explicit constraints with the joints that they read and compute: those resolved first, in order."""
         resolved = [(e, i, "") for i, generation in enumerate(self.generations) for e in generation]
         everything = [*resolved, *((e, None, reason) for e, reason in self.refused)]
         used = [set(columns) for e, _, _ in everything for columns in _reads_and_writes(e)]
@@ -142,8 +138,6 @@ class Resolution:
         """Largest `Explicit.branch_error` of the constraints that are resolved, or of one: zero on their branches.
 
         Args:
-            point: where.
-            rhs: right-hand sides of the problem.
             of: only of this constraint.
         """
         asked = [e for e in self.explicits if e.has_branches and of in (None, e)]

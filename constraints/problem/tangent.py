@@ -20,23 +20,12 @@ if TYPE_CHECKING:
 
 
 def tangent_basis(problem: Problem, point: Point, rhs: RightHandSide) -> Matrix:
-    """Orthonormal basis (nv, dimension) of the velocities that keep all mandatory errors.
-
-    Args:
-        problem: whose constraints.
-        point: where.
-        rhs: right-hand sides.
-    """
+    """Orthonormal basis (nv, dimension) of the velocities that keep all mandatory errors."""
     return kept_velocities(problem, _jacobian(problem, point, rhs, (*problem.mandatory, problem.explicits)))
 
 
 def kept_velocities(problem: Problem, J: Matrix) -> Matrix:
-    """Orthonormal basis (nv, dimension) of the velocities that some rows keep.
-
-    Args:
-        problem: says which dofs are frozen.
-        J: Jacobian (rows, nv) of the rows.
-    """
+    """Orthonormal basis (nv, dimension) of the velocities that some rows keep, by their Jacobian J (rows, nv)."""
     moving = np.flatnonzero(~problem.frozen)
     inside = null_space(J[:, moving])
     basis = np.zeros((problem.space.nv, inside.shape[1]))
@@ -45,27 +34,14 @@ def kept_velocities(problem: Problem, J: Matrix) -> Matrix:
 
 
 def project_tangent(problem: Problem, point: Point, v: Vector, rhs: RightHandSide) -> Vector:
-    """The nearest motion of the free dofs that keeps all mandatory errors, computed dofs following.
-
-    Args:
-        problem: whose constraints.
-        point: where.
-        v: velocity (nv,).
-        rhs: right-hand sides.
-    """
+    """The nearest motion of the free dofs that keeps all mandatory errors, computed dofs following."""
     T = problem.resolution_jacobian(point, rhs)
     Q, rank = row_space(_jacobian(problem, point, rhs, problem.mandatory) @ T)
     return T @ (v - Q[:, :rank] @ (Q[:, :rank].T @ v))
 
 
 def reduced_jacobian(problem: Problem, point: Point, rhs: RightHandSide) -> Matrix:
-    """Jacobian (reduced_size, number of free dofs) of the errors of the levels, computed dofs following.
-
-    Args:
-        problem: whose levels.
-        point: where; the explicit constraints are resolved there.
-        rhs: right-hand sides.
-    """
+    """Jacobian (reduced_size, number of free dofs) of the errors of the levels, at a point of resolved constraints."""
     T = problem.resolution_jacobian(point, rhs)[:, problem.free]
     return _jacobian(problem, point, rhs, problem.levels) @ T
 

@@ -38,10 +38,6 @@ def idle_limits(rows: RowTable, function: Function | None, group: Space) -> str:
     """What is said of rows of a rotation that can never be violated, with a limit that looks like degrees; or nothing.
 
     A limit does where it is more than pi and at most 360, but not about pi or 2 pi, which stand for all rotations.
-
-    Args:
-        rows: what each row asks for.
-        function, group: as of `rotation_rows`.
     """
     idle = rows.mask & (rows.lower <= -pi) & (rows.upper >= pi)
     if not idle.any():

@@ -166,10 +166,6 @@ def _refuse_margins_of_equalities(types: list[Any], margins: Vector, one: bool, 
 def refuse_crossed(lower: Vector, upper: Vector, margins: Vector, what: str) -> None:
     """Refuse intervals whose limits are crossed, as given or by their margin.
 
-    Args:
-        lower, upper, margins: by row.
-        what: how messages name the constraint.
-
     Raises:
         OptionError: names the first such row.
     """

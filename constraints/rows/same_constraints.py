@@ -22,9 +22,6 @@ def what_differs(theirs: Stack, mine: Stack) -> str:
 
     The objects are looked at first. Of two objects the names, groups and rows are compared, and what cannot be read off
     them, what they hold, by their errors at random configurations.
-
-    Args:
-        theirs, mine: the two stacks.
     """
     if len(theirs) != len(mine):
         return f"it belongs to {len(theirs)} constraints ({', '.join(theirs.labels)}), the problem has {len(mine)}"

@@ -158,12 +158,7 @@ def check_unique(owners: Iterable[RowOwner]) -> None:
 
 
 def label(name: str, position: int, names: Sequence[str]) -> str:
-    """A constraint's name in quotes (line breaks escaped), with its position where several have it.
-
-    Args:
-        name, position: of the constraint.
-        names: of all.
-    """
+    """A constraint's name in quotes (line breaks escaped), with its position where several have it."""
     return f"{name!r}" if names.count(name) == 1 else f"{name!r} (constraint {position})"
 
 
