@@ -135,7 +135,7 @@ class RowTable:
         _refuse_margins_of_equalities(types, margins, np.ndim(margin) == 0, what)
         compared = [entry is not None for entry in types]
         low[compared], high[compared] = -np.inf, np.inf
-        refuse_crossed(low, high, margins, what)
+        _refuse_crossed(low, high, margins, what)
         counts = np.array(_mask(mask, size, what))
         free, names = np.zeros(size, dtype=np.bool_), list[str]()
         for i, entry in enumerate(types):
@@ -163,12 +163,8 @@ def _refuse_margins_of_equalities(types: list[Any], margins: Vector, one: bool, 
         raise OptionError(f"'{what}': row {wrong[0]} is {types[wrong[0]].name} and has no margin; {way}")
 
 
-def refuse_crossed(lower: Vector, upper: Vector, margins: Vector, what: str) -> None:
-    """Refuse intervals whose limits are crossed, as given or by their margin.
-
-    Raises:
-        OptionError: names the first such row.
-    """
+def _refuse_crossed(lower: Vector, upper: Vector, margins: Vector, what: str) -> None:
+    """Refuse intervals whose limits are crossed, as given or by their margin."""
     wrong = np.flatnonzero((lower > upper) | (lower + margins > upper - margins))
     if not wrong.size:
         return

@@ -9,7 +9,7 @@ from typing import Any, Self, final
 
 from liegroups import Space
 from liegroups.arguments import as_name
-from liegroups.arrays import ArrayLike, Vector
+from liegroups.arrays import ArrayLike
 from liegroups.frozen import set_fields
 
 from ..errors import WrongObjectError
@@ -18,7 +18,7 @@ from ..keywords import unchanging
 from ..robot.arguments import GivenPoint
 from ..words import counted
 from .angle_limits import idle_limits
-from .comparison import Comparison, RowTable, by_row, refuse_crossed
+from .comparison import Comparison, RowTable
 from .row_owner import RowOwner
 from .target import Target
 
@@ -130,7 +130,7 @@ class Implicit(RowOwner):
 
         A solution may be lower by half the solver's threshold: for a guaranteed clearance give at least this margin.
         """
-        return cls(function, lower=_moved(function, name, ("lower", lower), margin, 1.0), mask=mask, name=name)
+        return cls(function, **_limits(function, name, lower=lower), margin=margin, mask=mask, name=name)
 
     @classmethod
     def below(
@@ -143,7 +143,7 @@ class Implicit(RowOwner):
         name: str = "",
     ) -> Self:
         """Rows of log h(q) are at most `upper - margin`, on the rows of the mask; for the margin see `above`."""
-        return cls(function, upper=_moved(function, name, ("upper", upper), margin, -1.0), mask=mask, name=name)
+        return cls(function, **_limits(function, name, upper=upper), margin=margin, mask=mask, name=name)
 
     @classmethod
     def between(
@@ -157,11 +157,8 @@ class Implicit(RowOwner):
         name: str = "",
     ) -> Self:
         """Rows of log h(q) are in [lower + margin, upper - margin], on the rows of the mask; margins as in `above`."""
-        f = as_function(function, "function of a constraint")
-        sides = (("lower", lower), ("upper", upper), ("margin", margin))
-        low, high, margins = (by_row(side, 0.0, f.outputs.nv, name or f.name, which) for which, side in sides)
-        refuse_crossed(low, high, margins, name or f.name)
-        return cls(f, lower=low + margins, upper=high - margins, mask=mask, name=name)
+        limits = _limits(function, name, lower=lower, upper=upper)
+        return cls(function, **limits, margin=margin, mask=mask, name=name)
 
     def on(self, space: Space) -> Self:
         """The same constraint on a bigger space that has its space as a factor."""
@@ -177,9 +174,10 @@ class Implicit(RowOwner):
         return f"Implicit({self.name!r}, {counted(int(self.rows.mask.sum()), 'row')})"
 
 
-def _moved(function: Function, name: str, side: tuple[str, ArrayLike], margin: ArrayLike, sign: float) -> Vector:
-    """One side of the intervals of all rows, moved inside by the margin."""
-    f = as_function(function, "function of a constraint")
-    which, bound = side
-    by_rows = (f.outputs.nv, name or f.name)
-    return by_row(bound, 0.0, *by_rows, which) + sign * by_row(margin, 0.0, *by_rows, "margin")
+def _limits(function: Function, name: str, **limits: Any) -> dict[str, Any]:
+    """Limits that were given: None is no number, and without any limit all rows would be equalities."""
+    for side, limit in limits.items():
+        if limit is None:
+            what = f"{side} of '{name or as_function(function, 'function of a constraint').name}'"
+            raise WrongObjectError(what, "numbers per row (-inf or inf for no limit)", "None")
+    return limits

@@ -153,6 +153,13 @@ def test_crossed_intervals_and_wrong_functions_are_named():
         Implicit.between(TOOL, 1.0, -1.0, name="grasp")
     with pytest.raises(WrongObjectError, match="function of a constraint"):
         Implicit.zero("tool")  # type: ignore[arg-type]
+    nothing: Any = None  # was taken for zero
+    sides = (Implicit.above, [nothing]), (Implicit.below, [nothing]), (Implicit.between, [nothing, 1.0])
+    for make, limits in sides:
+        with pytest.raises(WrongObjectError, match=r"(lower|upper) of 'grasp': expected numbers per row .*got None"):
+            make(TOOL, *limits, name="grasp")
+    with pytest.raises(OptionError, match="'grasp': margin must not be negative"):  # was a wider interval
+        Implicit.above(TOOL, 0.5, margin=-0.1, name="grasp")
 
 
 @pytest.mark.parametrize("group", [SO2, SE2, SO3, SE3, SO2 * Rn(2) * SO3], ids=str)
