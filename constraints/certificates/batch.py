@@ -26,7 +26,7 @@ from .search import (
     FIRST_SIZE,
     NEAR_END,
     CertificateSearch,
-    Evidence,
+    certificate_of,
     has_branches,
     likely_size,
     of_users,
@@ -392,5 +392,7 @@ class _Together:
 
     def _certificate(self, i: int, numbers: Premises, k: int, r: float, center: Vector) -> Certificate:
         of_one = Premises(*(each[k] for each in numbers))
-        found = Evidence(self.Q[i], center, self.held[i], self.active, self.at.some(i), of_one, r)
-        return found.certificate(self.rows, "", of_users(self.rows) if self.near is None else ())
+        return certificate_of(
+            self.rows, self.at.some(i), of_one, self.held[i], self.active, q=self.Q[i], center=center, r=r, reason="",
+            rests_on=of_users(self.rows) if self.near is None else (),
+        )  # fmt: skip

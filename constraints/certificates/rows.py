@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple, Protocol, final
+from typing import TYPE_CHECKING, Any, NamedTuple, final
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from liegroups import SE3
-from liegroups.arrays import BoolVector, Indices, Matrix, Vector
+from liegroups.arrays import BoolVector, Indices, Vector
 
 from ..functions import Function, Orientation, Pose, Position, Rotation, Transformation
 from ..functions.enclosures.box import Bend, Enclosure, TangentBox
@@ -33,27 +33,13 @@ from ..problem.problem import Problem
 from ..rows.right_hand_side import RightHandSide
 from ..rows.row_owner import RowOwner
 
+if TYPE_CHECKING:
+    from .samples import Around
+
 FARTHEST_ANGLE = 4.5
 """Of an angle on a circle that is to be zero: its target moves by 1.5 rad more at most, and they are not a turn."""
 NUMBERS = 600_000
 """Slopes of rows that are held at once, of all legs together."""
-
-
-class Near(Protocol):
-    """What is known around sampled rows."""
-
-    @property
-    def largest(self) -> Any:
-        """How long y may be."""
-        ...
-
-    def rate(self, C: Matrix, chosen: Indices) -> Any:
-        r"""Bound of what :math:`C\,J B` changes by with y, by the length of y; C of some rows."""
-        ...
-
-    def along(self, B: Matrix, chosen: Indices) -> Interval:
-        r""":math:`J B` at y = 0, of some rows."""
-        ...
 
 
 _WITHOUT_SIDES: WeakKeyDictionary[Problem, tuple[Any, Vector, Vector, Any]] = WeakKeyDictionary()
@@ -76,7 +62,7 @@ class RowsOn:
     value: Interval
     jacobian: Interval
     bend_of: Callable[[], Bend]
-    near: Near | None = None
+    near: Around | None = None
 
     @cached_property
     def bend(self) -> Bend:

@@ -313,13 +313,16 @@ class NearRows:
 
 
 class Around:
-    """What is known around configurations, as of `rows.Near`.
+    r"""What is known around configurations.
 
     Args:
         rows: what is sampled.
         Q: where (n, nq).
         value: of the rows (n, m).
         E, J: errors (n, m) and Jacobians (n, m, nv).
+
+    Attributes:
+        rate: gives a bound of what :math:`C\,J B` changes by with y, by the length of y, from C and its rows.
     """
 
     def __init__(self, rows: NearRows, Q: Matrix, value: Interval, E: Matrix, J: Matrix) -> None:
@@ -339,7 +342,7 @@ class Around:
 
     @cached_property
     def largest(self) -> Vector:
-        """Negative where nothing is known."""
+        """How long y may be; negative where nothing is known."""
         known, far = self.known, self.known.far
         most = np.full(len(self.Q), known.longest)
         if len(far.bend):
@@ -353,7 +356,7 @@ class Around:
         return most
 
     def along(self, B: Matrix, chosen: Indices) -> Interval:
-        """Columns of B are no longer than 1, nearly: sums of products are bounded by lengths of rows."""
+        r""":math:`J B` at y = 0. Columns of B are nearly of length 1 at most: sums are bounded by lengths of rows."""
         J, n = self.J[:, chosen], self.J.shape[-1]
         small = self.known.small[chosen] * np.sqrt(n) + 8.0 * (n + 4) * UNIT * self._lengths[:, chosen]
         middle, radius = J @ B, rounded_up(small)[..., None]

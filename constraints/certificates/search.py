@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -217,40 +217,29 @@ class CertificateSearch:
     def certificate(self, reason: str) -> Certificate:
         """With what is found so far, and why it is no proof; empty if it is one."""
         r = float("inf") if self.numbers is None else float(shown(self.numbers, within(*contraction(self.numbers))))
-        found = Evidence(self.q, self.center, self.held, self.active, self.at, self.numbers, r)
-        return found.certificate(self.rows, reason, of_users(self.rows))
+        return certificate_of(
+            self.rows, self.at, self.numbers, self.held, self.active, q=self.q, center=self.center, r=r, reason=reason,
+            rests_on=of_users(self.rows),
+        )  # fmt: skip
 
 
-class Evidence(NamedTuple):
-    """What a search has come to: fields of a `Certificate`, and the slice."""
-
-    q: Vector
-    center: Vector
-    held: BoolVector
-    active: BoolVector
-    at: Slice | None
-    numbers: Premises | None
-    r: float
-
-    def certificate(self, rows: ProblemRows, reason: str, rests_on: tuple[str, ...]) -> Certificate:
-        """It says, with a reason why it is no proof; empty if it is one."""
-        at, numbers, space = self.at, self.numbers, rows.problem.space
-        return Certificate(
-            status=CertificateStatus.NOT_PROVED if reason else CertificateStatus.PROVED,
-            reason=reason,
-            q=self.q,
-            center=self.center,
-            r=self.r,
-            R=0.0 if numbers is None else float(numbers.size),
-            condition=float("inf") if at is None else float(at.condition),
-            rows=0 if at is None else len(at.chosen),
-            active=tuple(rows.names[i] for i in np.flatnonzero(self.active).tolist()),
-            held=coordinate_names(space, np.flatnonzero(self.held).tolist()),
-            open=() if at is None else tuple(map(rows.names.__getitem__, at.dependent.tolist())),
-            rests_on=rests_on,
-            basis=np.zeros((space.nv, 0)) if at is None else at.basis,
-            numbers=numbers,
-        )
+def certificate_of(
+    rows: ProblemRows, at: Slice | None, numbers: Premises | None, held: BoolVector, active: BoolVector, **known: Any
+) -> Certificate:
+    """What a search has come to; with what else is `known`, by the names of a certificate."""
+    space = rows.problem.space
+    return Certificate(
+        status=CertificateStatus.NOT_PROVED if known["reason"] else CertificateStatus.PROVED,
+        R=0.0 if numbers is None else float(numbers.size),
+        condition=float("inf") if at is None else float(at.condition),
+        rows=0 if at is None else len(at.chosen),
+        active=tuple(rows.names[i] for i in np.flatnonzero(active).tolist()),
+        held=coordinate_names(space, np.flatnonzero(held).tolist()),
+        open=() if at is None else tuple(map(rows.names.__getitem__, at.dependent.tolist())),
+        basis=np.zeros((space.nv, 0)) if at is None else at.basis,
+        numbers=numbers,
+        **known,
+    )
 
 
 def other_size(numbers: Premises, beta: Any) -> Any:

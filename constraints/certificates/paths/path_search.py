@@ -172,7 +172,7 @@ class PieceSearch:
             for part, why in refused:
                 if not stop or part.t0 < self.stuck.t0:
                     self.stuck, stop = part, why
-            ahead = sorted([*again, *halves], key=_begin)
+            ahead = sorted([*again, *halves], key=lambda part: part.t0)
             if stop:
                 ahead = [part for part in ahead if part.t0 < self.stuck.t0]
         found.sort(key=lambda proof: proof.part.t0)
@@ -275,7 +275,3 @@ class PieceSearch:
         """From the straight way, of all that is proved."""
         far = [raised(proof.reach.stretch * far) for proof, far in zip(self.proved, self.reaches, strict=True)]
         return float(max(far, default=0.0))
-
-
-def _begin(part: WayPart) -> float:
-    return part.t0
