@@ -310,49 +310,6 @@ def made(problem: Problem, start: Any, **options: Any) -> Diagnosis:
     return Projector(problem, Options(max_iterations=60)).project(start).diagnose(iterations=40, trials=30, **options)
 
 
-def test_members_of_small_conflicts() -> None:
-    """A frozen dof, a bound and a row that ask for three things: each alone can be left out."""
-    space = Rn(1) * Rn(1) * Rn(1)
-    row = Implicit.equal(Affine([[1.0, 1.0, 0.0]]), [5.0], name="sum")
-    idle = Implicit.equal(Affine([[0.0, 0.0, 1.0]]), [0.5], name="idle")
-    names = [leaf.name for leaf in space.leaves()]
-    problem = Problem(space, [idle, row], Bounds(space, [-9.0, -9.0, -9.0], [9.0, 2.0, 9.0]), frozen=[names[0]])
-    diagnosis = made(problem, [1.0, 0.0, 0.0])
-    assert diagnosis.conflict is not None
-    members = {(member.kind, member.name) for member in diagnosis.conflict.members}
-    assert members == {(Kind.CONSTRAINT, "sum"), (Kind.BOUNDS, names[1]), (Kind.FROZEN, "dofs")}
-    assert diagnosis.conflict.is_minimal
-    assert diagnosis.dofs == 2
-    assert [entry.constraint for entry in diagnosis.errors] == ["sum", "idle"]
-    assert diagnosis.without_bounds is not None
-    np.testing.assert_allclose(diagnosis.without_bounds, [1.0, 4.0, 0.5], atol=1e-3)
-    assert [(v.joint, round(v.amount, 3)) for v in diagnosis.leaving] == [(names[1], 2.0)]
-    said = "\n".join(diagnosis.suggestions)
-    for words in ("Without its bounds it succeeds", "Without 'sum' it succeeds", f"Without the bounds of '{names[1]}'",
-                  "With its frozen dofs free to move it succeeds"):  # fmt: skip
-        assert words in said
-    out = Problem(space, [idle], Bounds(space, [-9.0] * 3, [0.5, 9.0, 9.0]), frozen=[names[0]])
-    diagnosis = made(out, [1.0, 0.0, 0.0])
-    assert diagnosis.conflict is not None
-    assert {(m.kind, m.name) for m in diagnosis.conflict.members} == {(Kind.BOUNDS, names[0]), (Kind.FROZEN, "dofs")}
-    assert diagnosis.conflict.trial.outside == pytest.approx(0.5)
-
-
-def test_explicits_that_matter_are_named_in_order() -> None:
-    """Those that an unsatisfied constraint reads, directly or through others; not those beside it."""
-    space = Rn(5)
-    chain = [
-        Explicit(
-            Affine([[1.0]]), Segments.coordinates(space, [b]), Segments.coordinates(space, [a]), whole=space, name=n
-        )
-        for a, b, n in ((0, 1, "one"), (1, 2, "two"), (0, 3, "beside"))
-    ]
-    far = Implicit.equal(Affine([[0.0, 0.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0, 0.0]]), [0.0, 1.0], name="far")
-    diagnosis = made(Problem(space, [*chain, far]), np.zeros(5))
-    assert diagnosis.explicits == ("one", "two")
-    assert diagnosis.doubtful_jacobians == ()
-
-
 def test_where_the_budget_ended_nothing_is_undefined_because_of_a_step_that_was_not_taken() -> None:
     """A full step from there would leave the domain; of a status that is another one nothing is said of that."""
 
@@ -433,19 +390,6 @@ def test_what_a_diagnosis_says_of_is_what_matters() -> None:
     assert diagnosis.active_bounds[-1] == f"cannot move, both bounds are equal: {names[3]}"
     by_name = {entry.constraint: entry.optional for entry in diagnosis.errors}
     assert by_name == {"one": False, "two": False, "far": False, "wish": True}
-
-
-def test_a_solution_that_was_found_after_all_leaves_no_bounds() -> None:
-    """Where a trial satisfies everything there is no configuration to be told that does so without bounds alone."""
-    space = Rn(2)
-    row = Implicit.equal(Affine([[1.0, 1.0]]), [1.5], name="sum")
-    problem = Problem(space, [row], Bounds(space, [-1.0, -1.0], [1.0, 1.0]))
-    stopped = Projector(problem, Options(max_iterations=0)).project([0.0, 0.0])
-    diagnosis = stopped.diagnose(iterations=40)
-    assert diagnosis.solution is not None
-    assert diagnosis.without_bounds is None
-    assert diagnosis.leaving == ()
-    assert diagnosis.conflict is None
 
 
 @pytest.mark.parametrize(("start", "follows"), [(-1.0, 0.0), (-0.999, 1.0), (0.999, 1.0), (1.0, 0.0)])

@@ -371,7 +371,8 @@ def test_a_budget_that_was_too_small() -> None:
     problem = Problem(robot, [at(robot, "tool", target)])
     result = failed(problem, np.full(7, -0.5), Options(max_iterations=1))
     diagnosis = result.diagnose()
-    assert diagnosis.conflict is None
+    assert diagnosis.conflict is diagnosis.without_bounds is None
+    assert diagnosis.leaving == ()
     assert diagnosis.solution is not None
     assert problem.is_satisfied(diagnosis.solution)
     assert diagnosis.trials[0].tries == 1

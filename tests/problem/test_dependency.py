@@ -24,7 +24,7 @@ from constraints import (
     linear_coupling,
     locked_joint,
 )
-from constraints.errors import OptionError, OverlapError, SizeError, SpaceMismatchError
+from constraints.errors import OptionError
 from constraints.functions import Constant, Identity
 from constraints.point import place
 from constraints.problem.resolution import order
@@ -298,18 +298,6 @@ def test_random_graphs_with_cycles_keep_what_they_can(seed: int) -> None:
             assert e.name not in reasons
             kept.append(i)
     assert {e.name for e in problem.resolution.explicits} == {given[i].name for i in kept}
-
-
-def test_overlap_and_sizes_are_refused_where_they_are_made() -> None:
-    """Property 7: what is malformed is an error, not a fall-back."""
-    with pytest.raises(OverlapError, match=r"'f'.*\[1\]"):
-        Explicit(Swing(Rn(1), 2), at(1), at(0, 1), name="f")
-    with pytest.raises(OverlapError, match=r"'f'.*\[1\]"):
-        Explicit(Affine([[0.0, 1.0, 0.0]]), Segments.coordinates(Rn(3), [1]), name="f")
-    with pytest.raises(SpaceMismatchError, match="inputs of 'f': expected the space R2, received R3"):
-        Explicit(Swing(Rn(1), 2), at(3), at(0, 1, 2), name="f")
-    with pytest.raises(SizeError, match=r"outputs of 'f' on R2.*below 2"):
-        Problem(Rn(2), [Explicit(Swing(Rn(1), 1), at(5), at(0), name="f")])
 
 
 def test_what_is_frozen_cannot_be_computed() -> None:

@@ -8,11 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 from explicit_samples import arm_and_box
-from robots import arm, two_arms
+from robots import arm
 
 from constraints import (
     Affine,
-    Base,
     Bounds,
     Comparison,
     Explicit,
@@ -172,23 +171,6 @@ def test_what_cannot_stay_explicit_becomes_implicit_and_says_why() -> None:
     assert [e.name for e in (right | left).resolution.explicits] == ["lock"]
 
 
-def test_solutions_of_the_merged_problem_are_those_of_both() -> None:
-    robot = two_arms()
-    rng = np.random.default_rng(5)
-    reach = robot.at(robot.random(rng))
-    left = Problem(
-        robot, [Implicit.equal(Position(robot, "left_tool"), reach.placement(robot.frame("left_tool")).translation)]
-    )
-    right = Problem(
-        robot, [Implicit.equal(Position(robot, "right_tool"), reach.placement(robot.frame("right_tool")).translation)]
-    )
-    both = Projector(left | right)
-    for _ in range(20):
-        q = both.project(robot.random(rng)).or_raise().q
-        assert left.is_satisfied(q)
-        assert right.is_satisfied(q)
-
-
 # Right-hand sides.
 
 
@@ -311,16 +293,3 @@ def test_stacks_one_after_the_other_or_united() -> None:
     for way in ways:
         with pytest.raises(errors.WrongObjectError, match="a Stack"):
             way(Stack([a]), [b])
-
-
-def test_free_flyers_go_together() -> None:
-    """A robot with a free-flying base: bounds on its translation are intersected, its quaternion has none."""
-    box = Robot.from_urdf("<robot name='box'><link name='body'/></robot>", base=Base.FREE_FLYER)
-    here = Implicit.equal(Position(box, "body"), [0.1, 0.2, 0.3])
-    joint = box.joint_names[0]
-    left = Problem(box, [here], box.bounds.replace({joint: (-1.0, 0.5)}))
-    right = Problem(box, [here], box.bounds.replace({joint: (0.0, 2.0)}))
-    both = left | right
-    np.testing.assert_array_equal(both.bounds.lower[:3], np.zeros(3))
-    np.testing.assert_array_equal(both.bounds.upper[:3], np.full(3, 0.5))
-    assert np.isinf(both.bounds.upper[3:]).all()

@@ -356,17 +356,6 @@ def test_right_hand_sides_of_copies_are_taken() -> None:
     assert [float(s.vector[0]) for s in sides] == np.linspace(0.3, 0.5, 20).tolist()
 
 
-def test_right_hand_sides_of_a_loaded_problem_are_taken(tmp_path: Any) -> None:
-    """Mend, fresh mistake 89: a problem that was saved and loaded is a copy."""
-    robot = sample_arm()
-    wrist = Explicit(Affine([[2.0]]), robot.segments("wrist_pitch"), robot.segments("elbow"), name="wrist")
-    problem = Problem(robot, [Implicit.equal(Pose(robot, "tool"), name="hand"), wrist])
-    problem.save(tmp_path / "p.json")
-    again = Problem.load(tmp_path / "p.json")
-    q = robot.random(np.random.default_rng(3))
-    assert again.residual(q, problem.rhs_from(q)) == pytest.approx(problem.residual(q, problem.rhs_from(q)), abs=1e-12)
-
-
 def circle(sign: float) -> Target:
     return Target(
         lambda t: [0.45, 0.15 * np.cos(t), 0.45 + 0.15 * np.sin(t)],

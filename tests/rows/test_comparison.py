@@ -13,8 +13,10 @@ from robots import arm
 from constraints import Comparison, Function, Implicit, Pose, Position, Stack
 from constraints.errors import DtypeError, NotFiniteError, OptionError, SizeError, WrongObjectError
 from constraints.functions import Identity
+from constraints.point import place
 from constraints.rows.comparison import RowTable
 from constraints.rows.stacking import stack_rows
+from constraints.workspace import Workspace
 from liegroups import R3xSO3, Rn
 
 EQUALITY, ZERO, SUPERIOR, INFERIOR = Comparison
@@ -105,9 +107,6 @@ def test_intervals(lower, upper):
 
 
 def f_point(f: Function, *x: float):
-    from constraints.point import place
-    from constraints.workspace import Workspace
-
     return place(f.inputs, np.array(x), Workspace())
 
 

@@ -14,7 +14,9 @@ from robots import arm, two_arms
 from constraints import Comparison, Implicit, Pose, Position, Problem, RightHandSide, Rotation, Stack, Target, project
 from constraints.errors import OptionError, RightHandSideError, SpaceMismatchError, WrongObjectError
 from constraints.functions import Identity
+from constraints.point import place
 from constraints.rows.stacking import stack_rows
+from constraints.workspace import Workspace
 from liegroups import SE2, SE3, SO2, SO3, Element, R3xSO3, Rn
 
 EQUALITY, ZERO, SUPERIOR, INFERIOR = Comparison
@@ -124,9 +126,6 @@ def test_rhs_from_a_configuration():
 def test_rhs_from_a_configuration_with_mixed_rotation_rows():
     """Property 3: the same for mixed rotation rows, at configurations whose other rows are zero in log h."""
     rng, f = np.random.default_rng(6), Identity(R3xSO3)
-    from constraints.point import place
-    from constraints.workspace import Workspace
-
     for _ in range(200):
         free = rng.random(6) < 0.5
         types = [EQUALITY if is_free else ZERO for is_free in free]
@@ -166,9 +165,6 @@ def test_crossed_intervals_and_wrong_functions_are_named():
 def test_errors_in_every_group(group):
     """Property 3: for any group the error is the shortest tangent from the right-hand side to the value, and its
     Jacobian the difference along the manifold."""
-    from constraints.point import place
-    from constraints.workspace import Workspace
-
     rng, f, h = np.random.default_rng(7), Identity(group), 1e-6
     for _ in range(20):
         q, rhs = group.random(rng), group.random(rng)

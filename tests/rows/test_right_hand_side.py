@@ -82,19 +82,6 @@ def test_several_constraints_with_one_name():
     assert problem.rhs.of(given[3]).size == 7
 
 
-def test_rhs_from_a_configuration():
-    """Property 4: rhs_from(q) makes q satisfy the EQUALITY rows of every constraint; nothing is rebuilt."""
-    rng, problem = np.random.default_rng(42), Problem(two_arms(), parts())
-    for _ in range(20):
-        q = two_arms().random(rng)
-        rhs = problem.rhs_from(q)
-        error = problem.error(q, rhs=rhs)
-        error[7] = 0.0  # the row of "right" that is EQUAL_TO_ZERO
-        np.testing.assert_allclose(error, 0.0, rtol=0, atol=1e-12)
-        assert rhs.of("right")[1] == 0.0
-        assert problem.error(q, rhs=rhs)[7] == pytest.approx(problem.error(q)[7])
-
-
 def test_rhs_moves_the_solution():
     """Property 12: one projector, many right-hand sides: each solution satisfies the one it was asked for."""
     rng, robot = np.random.default_rng(43), arm()

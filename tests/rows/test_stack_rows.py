@@ -20,7 +20,7 @@ from constraints import (
     Transformation,
     Workspace,
 )
-from constraints.errors import DuplicateError, SpaceMismatchError, StalePostureError, UnknownNameError, WrongObjectError
+from constraints.errors import DuplicateError, SpaceMismatchError, StalePostureError, WrongObjectError
 from constraints.functions import Identity
 from constraints.point import place_motion
 from constraints.rows.one_sided import OneSidedRows
@@ -185,8 +185,6 @@ def test_order_and_slices():
         alone = stack_rows(Stack([owner]), arm().at(q))
         np.testing.assert_array_equal(alone.error, error[s])
         np.testing.assert_array_equal(alone.jacobian, J[s])
-    assert [stack[name] for name in stack.names] == list(stack)
-    assert (stack + Stack([Implicit.zero(Position(arm(), "tool"))])).size == stack.size + 3
 
 
 def test_rows_are_written_not_added():
@@ -224,8 +222,6 @@ def test_refusals():
         stack_rows(Stack([hand]), arm().at(arm().neutral), Order.VELOCITY)
     with pytest.raises(WrongObjectError, match="a point, robot"):
         stack_rows(Stack([hand]), arm().at(arm().neutral, v=np.zeros(arm().nv)))
-    with pytest.raises(UnknownNameError, match="constraint object"):
-        Stack([hand]).index(Implicit.zero(Position(arm(), "tool"), name="hand"))
     nothing: Any = None
     with pytest.raises(WrongObjectError, match="constraints of a stack"):
         Stack(nothing)
