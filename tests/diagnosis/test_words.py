@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from constraints import Affine, Bounds, Comparison, Function, Implicit, Options, Problem, Projector
+from constraints import Affine, Bounds, Comparison, Function, Implicit, Options, Problem, Projection, Projector
 from constraints.errors import SizeError, SpaceMismatchError, UndefinedError, WrongObjectError
 from constraints.functions import Identity
 from constraints.robot.bounds import Violation
@@ -405,3 +405,10 @@ def test_a_constraint_holds_to_just_the_threshold() -> None:
     looking = finder(Problem(Rn(1), [Implicit.zero(Affine([[1.0]]), name="x")]), [5.0])
     for off, holds in ((1e-4, True), (-1e-4, True), (np.nextafter(1e-4, 1.0), False)):
         assert bool(looking._satisfied(np.array([off]))) == holds  # pyright: ignore[reportPrivateUsage]
+
+
+def test_a_kink_between_two_differences_is_no_proof_against_a_jacobian() -> None:
+    kink = Function.from_callable(lambda q: [1.0 + abs(q[0])], Rn(1), Rn(1), lambda q: [[5.0]], name="kink")
+    result = Projector(Problem(Rn(1), [Implicit.zero(kink)]), Options(max_iterations=1, restarts=False)).project([2e-5])
+    near = Projection(result.case, result.outcome._replace(q=np.array([2e-5])), result.seconds)
+    assert near.diagnose(iterations=8, trials=4).doubtful_jacobians == ()
