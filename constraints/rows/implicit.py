@@ -24,8 +24,7 @@ from .target import Target
 
 _log = logging.getLogger(__package__)
 
-RHS_HERE = "use rhs = problem.rhs.replace(name, point) and project(q, rhs)"
-UNCHANGING = unchanging("make a new one", rhs=RHS_HERE)
+UNCHANGING = unchanging("make a new one", rhs="use rhs = problem.rhs.replace(name, point) and project(q, rhs)")
 """Of constraints that are dataclasses."""
 
 

@@ -43,12 +43,6 @@ class RowSlopes(NamedTuple):
     force: Matrix
     is_exact: bool
 
-    @classmethod
-    def zero(cls, size: int, nv: int) -> RowSlopes:
-        """Zeros, to be filled."""
-        J, rate, by_q, by_v = np.zeros((4, size, nv))
-        return cls(J, rate, by_q, by_v, np.zeros((nv, nv)), True)
-
 
 def has_formulas(owner: RowOwner) -> bool:
     """Whether the rows of a function are known without differences."""
@@ -65,7 +59,7 @@ def row_slopes(owner: RowOwner, motion: MovingPoint, reference: Reference, a: Ve
     rhs = reference.point
     if has_formulas(owner) and not (rhs is not None and _turns(owner, motion, rhs)):
         return _by_formulas(owner, motion, reference, a, multipliers)
-    return slopes_by_differences(owner, motion, reference, a, multipliers)
+    return _by_differences(owner, motion, reference, a, multipliers)
 
 
 def _turns(owner: RowOwner, motion: MovingPoint, rhs: Vector) -> bool:
@@ -102,7 +96,7 @@ def _by_formulas(
     return RowSlopes(J, rate, by_q, by_v, force, True)
 
 
-def slopes_by_differences(
+def _by_differences(
     owner: RowOwner, motion: MovingPoint, reference: Reference, a: Vector, multipliers: Vector
 ) -> RowSlopes:
     """The same of any rows, by five-point differences along the manifold."""
@@ -117,15 +111,14 @@ def slopes_by_differences(
         owner.write_acceleration(there, reference, second, J)
         return rate, second + J @ a, J
 
-    found = RowSlopes.zero(k, n)
-    found.jacobian[:] = rows(q, v)[2]
+    (by_rate, by_q, by_v), force = np.zeros((3, k, n)), np.zeros((n, n))
     for i in np.flatnonzero(owner.columns):
         for step, factor in FIVE_POINTS:
             e = np.zeros(n)
             e[i] = step
             rate, second, J = rows(space.integrate(q, e), v)
-            found.rate[:, i] += factor * rate
-            found.by_q[:, i] += factor * second
-            found.force[:, i] += factor * (multipliers @ J)
-            found.by_v[:, i] += factor * rows(q, v + e)[1]
-    return found._replace(is_exact=False)
+            by_rate[:, i] += factor * rate
+            by_q[:, i] += factor * second
+            force[:, i] += factor * (multipliers @ J)
+            by_v[:, i] += factor * rows(q, v + e)[1]
+    return RowSlopes(rows(q, v)[2], by_rate, by_q, by_v, force, False)
