@@ -9,7 +9,7 @@ import numpy as np
 import pinocchio as pin
 import pytest
 from crank_chain import BASE, PIVOT, met, postures_at, two_loops
-from enclosure_cases import bent, box_of, outside_in_digits, sampled, step_in
+from enclosure_cases import bent, box_of, enclosed, outside_in_digits, sampled, step_in
 
 from constraints import Affine, Bounds, Implicit, Pose, Position, Problem, Robot, Rotation, Transformation
 from constraints.certificates import CertificateStatus, all_solutions, certify, refute
@@ -378,7 +378,8 @@ def test_what_stays_in_a_plane_stays_without_any_rounding(normal: int, seed: int
     own = [Position(robot, b, a), Pose(robot, b, a), Rotation(robot, b, a), Transformation(robot, b, a)]
     for g in (f, *own, Pose(robot, b, "c"), Rotation(robot, "c", b)):
         box = box_of(g, rng, -3.0, -1.0, q)
-        enclosure = g.enclosure(box)
+        if (enclosure := enclosed(g, box)) is None:
+            continue  # Half a turn may be within the box.
         for k in range(3):
             v = step_in(box, rng, k == 1) * (k > 0)
             assert not outside_in_digits(g, box, enclosure, v, int(rng.integers(robot.nv)))
