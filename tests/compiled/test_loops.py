@@ -186,6 +186,12 @@ class Trace(RotationRows):
     def second(self, R: np.ndarray, omega: np.ndarray, alpha: np.ndarray, out: np.ndarray) -> None:
         raise NotImplementedError
 
+    def slopes(self, *_: Any) -> Any:
+        raise NotImplementedError
+
+    def enclosure(self, at: Any) -> Any:
+        raise NotImplementedError
+
 
 class Mine(FrameRows):
     """A user's owner of rows that the library knows."""

@@ -177,25 +177,3 @@ def test_slopes_of_rotation_rows(name: str) -> None:
             assert near(found.by_pose[:, column], by_pose, 1e-6)
             assert near(found.by_twist[:, column], by_twist, 1e-6)
         assert near(found.rate @ omega, second(R, omega, np.zeros(3)), 1e-9)
-
-
-def test_rows_of_ones_own_are_by_differences() -> None:
-    """A rotation row without slopes has them by differences, and the map that holds it says so."""
-
-    class Tilt(RotationRows):
-        size = 2
-
-        def value(self, R: Any, out: Any, D: Any = None) -> None:
-            Swing(A).value(R, out, D)
-
-        def second(self, R: Any, omega: Any, alpha: Any, out: Any) -> None:
-            Swing(A).second(R, omega, alpha, out)
-
-    rng = np.random.default_rng(7)
-    pose, omega, alpha, y = poses(rng, (0.6,))[0], *rng.standard_normal((2, 3)), rng.standard_normal(2)
-    for own, theirs in zip(
-        Tilt().slopes(pose.rotation, omega, alpha, y), Swing(A).slopes(pose.rotation, omega, alpha, y), strict=True
-    ):
-        assert near(own, theirs, 1e-9)
-    assert not Split(SOME, Tilt()).has_exact_slopes
-    assert Split(SOME, Swing(A)).has_exact_slopes

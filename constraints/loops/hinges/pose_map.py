@@ -197,11 +197,6 @@ class Split(PoseMap):
         turn = self.rotation.enclosure(at)
         return stacked([place, turn], at.box) if len(self.directions) else turn
 
-    @property
-    def has_exact_slopes(self) -> bool:
-        """As of `PoseMap`: whether the rows of the rotation have a formula."""
-        return self.rotation is None or self.rotation.has_exact_slopes
-
 
 @final
 class LogPose(PoseMap):

@@ -9,11 +9,9 @@ from typing import final
 import numpy as np
 
 from liegroups.arrays import Matrix, Vector
-from liegroups.formulas.log_slopes import FIVE_POINTS
 from liegroups.formulas.second_order import cross, so3_log_second
 from liegroups.unit_vectors import arcsine, unit_log, unit_log_third
 
-from ...errors import NoEnclosureError
 from ...functions.enclosures.box import Enclosure
 from ...functions.enclosures.smooth import combined
 from ...functions.frames.slopes import Slopes, rotation_vector_slopes
@@ -35,36 +33,13 @@ class RotationRows(ABC):
     def second(self, R: Matrix, omega: Vector, alpha: Vector, out: Vector) -> None:
         """Write the second time derivative of r, at body angular velocity and acceleration omega, alpha."""
 
+    @abstractmethod
     def slopes(self, R: Matrix, omega: Vector, alpha: Vector, multipliers: Vector) -> Slopes:
-        """What rates, moments and accelerations change by with R, along body rotations, and with omega.
+        """What rates, moments and accelerations change by with R, along body rotations, and with omega."""
 
-        By five-point differences, unless overridden.
-        """
-        found = Slopes.zero(self.size, 3)
-
-        def seen(X: Matrix, w: Vector) -> tuple[Matrix, Vector]:
-            D, out = np.zeros((self.size, 3)), np.zeros(self.size)
-            self.value(X, out, D)
-            self.second(X, w, alpha, out)
-            return D, out
-
-        for i, e in enumerate(np.eye(3)):
-            for step, factor in FIVE_POINTS:
-                D, second = seen(R @ pin.exp3(step * e), omega)
-                found.rate[:, i] += factor * (D @ omega)
-                found.force[:, i] += factor * (multipliers @ D)
-                found.by_pose[:, i] += factor * second
-                found.by_twist[:, i] += factor * seen(R, omega + step * e)[1]
-        return found
-
+    @abstractmethod
     def enclosure(self, at: PoseOnBox) -> Enclosure:
         """As `PoseMap.enclosure`."""
-        raise NoEnclosureError(type(self).__name__, "its rows of a rotation write none")
-
-    @property
-    def has_exact_slopes(self) -> bool:
-        """Whether `slopes` is a formula: no difference."""
-        return type(self).slopes is not RotationRows.slopes
 
 
 @final
