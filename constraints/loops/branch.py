@@ -3,37 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 
 from liegroups import Space
-from liegroups.arrays import ArrayLike, BoolVector, Indices, Matrix, Vector
+from liegroups.arrays import BoolVector, Indices, Matrix, Vector
 
 from ..errors import UndefinedError
 from ..linear_algebra import largest
-from ..rows.right_hand_side import RightHandSide
 from .closing.corrector import longest_trusted
 from .closing.lu import factorised
 from .partition import partition
+
+Jacobian = Callable[[Vector], Matrix]
+"""From a configuration (nq,) to the Jacobian of the rows (m, nv) there."""
 
 PLACES = 60
 """Into how many parts a way is cut, at most; one that takes more counts as passing a dead centre."""
 SHORTEST_TANGENT = 1e-5
 """A part shorter than this [rad or m] on which the tangents lead to the other sign has a dead centre."""
-
-
-class HasRows(Protocol):
-    """What rows are evaluated by: a Problem, or an Assembler, which does it by its engine."""
-
-    @property
-    def space(self) -> Space:
-        """Space of the configurations."""
-        ...
-
-    def jacobian(self, q: ArrayLike, rhs: RightHandSide | None = None) -> Matrix:
-        """As `Problem.jacobian`."""
-        ...
 
 
 class BranchComparison(NamedTuple):
@@ -72,7 +61,7 @@ class BranchComparison(NamedTuple):
 
 
 def branch_between(
-    problem: HasRows, before: Vector, q: Vector, rhs: RightHandSide, driven: BoolVector, *, is_closed: bool = False
+    space: Space, jacobian: Jacobian, before: Vector, q: Vector, driven: BoolVector, *, is_closed: bool = False
 ) -> BranchComparison:
     """Compare a configuration with the closed one it led to.
 
@@ -81,24 +70,24 @@ def branch_between(
     look independent, so its rank says nothing.)
 
     Args:
-        problem: the rows.
+        space: of the configurations.
+        jacobian: of the rows.
         before, q: configurations (nq,), q closed.
-        rhs: right-hand sides.
         driven: (nv,) columns that are never dependent.
         is_closed: whether `before` is closed too.
     """
-    Js = [problem.jacobian(x, rhs) for x in (before, q)]
+    Js = [jacobian(x) for x in (before, q)]
     parts = [partition(J, driven=driven) for J in Js]
     chosen = parts[0] if is_closed and parts[0].rank > parts[1].rank else parts[1]
     h, v = chosen.rows, chosen.dependent
     is_singular = [is_closed and part.rank < v.size for part in parts]
     signs = [0.0 if s else factorised(J[np.ix_(h, v)]).sign for J, s in zip(Js, is_singular, strict=True)]
-    apart = np.abs(problem.space.difference(before, q)[v]).max(initial=0.0)
+    apart = np.abs(space.difference(before, q)[v]).max(initial=0.0)
     return BranchComparison(before, is_closed, float(apart), (signs[0], signs[1]), v, h)
 
 
 def meets_dead_centre(
-    problem: HasRows, branch: BranchComparison, q: Vector, rhs: RightHandSide, close: Callable[[Vector], Vector | None]
+    space: Space, jacobian: Jacobian, branch: BranchComparison, q: Vector, close: Callable[[Vector], Vector | None]
 ) -> bool:
     """Whether there is a dead centre between two closed configurations of one sign.
 
@@ -107,25 +96,24 @@ def meets_dead_centre(
     why the way is cut until on each part the tangents keep the sign, or lead to the other within `SHORTEST_TANGENT`.
 
     Args:
-        problem, rhs: the rows.
+        space, jacobian: as in `branch_between`.
         branch: of `branch_between`, its configuration closed.
         q: configuration (nq,), closed.
         close: closes the mechanism from a configuration near, driven joints held; None where it does not.
     """
-    space, sign = problem.space, branch.signs[0]
-    ways = [(branch.before, q)]
+    sign, ways = branch.signs[0], [(branch.before, q)]
     for _ in range(PLACES):
         if not ways:
             return False
         a, b = ways.pop()
-        there, back = _along(problem, branch, a, b, rhs), _along(problem, branch, b, a, rhs)
-        ahead = [_sign_at(problem, branch, space.integrate(x, d), rhs) for x, d in ((a, there), (b, back))]
+        there, back = _along(space, jacobian, branch, a, b), _along(space, jacobian, branch, b, a)
+        ahead = [_sign_at(jacobian, branch, space.integrate(x, d)) for x, d in ((a, there), (b, back))]
         if ahead == [sign, sign]:
             continue
 
         def part_of(step: float, a: Vector = a, there: Vector = there) -> Vector | None:
             between = close(space.integrate(a, step * there))
-            return between if between is not None and _sign_at(problem, branch, between, rhs) == sign else None
+            return between if between is not None and _sign_at(jacobian, branch, between) == sign else None
 
         shortest = SHORTEST_TANGENT / largest(there) if there.any() else np.inf
         between = longest_trusted(part_of, 0.5, shortest)[0] if shortest <= 0.5 else None
@@ -135,18 +123,18 @@ def meets_dead_centre(
     return True
 
 
-def _along(problem: HasRows, branch: BranchComparison, a: Vector, b: Vector, rhs: RightHandSide) -> Vector:
+def _along(space: Space, jacobian: Jacobian, branch: BranchComparison, a: Vector, b: Vector) -> Vector:
     """The step from a to b, its dependent part by the tangent at a."""
-    v, J = branch.dependent, problem.jacobian(a, rhs)[branch.rows]
-    step = problem.space.difference(a, b)
+    v, J = branch.dependent, jacobian(a)[branch.rows]
+    step = space.difference(a, b)
     step[v] = 0.0
     step[v] = np.linalg.lstsq(J[:, v], -J @ step, rcond=None)[0]
     return step
 
 
-def _sign_at(problem: HasRows, branch: BranchComparison, q: Vector, rhs: RightHandSide) -> float:
+def _sign_at(jacobian: Jacobian, branch: BranchComparison, q: Vector) -> float:
     """The sign of the pivot block; 0 where a function has no value."""
     try:
-        return factorised(problem.jacobian(q, rhs)[np.ix_(branch.rows, branch.dependent)]).sign
+        return factorised(jacobian(q)[np.ix_(branch.rows, branch.dependent)]).sign
     except UndefinedError:
         return 0.0

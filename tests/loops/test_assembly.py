@@ -407,11 +407,11 @@ def test_the_sign_of_the_pivot_block_tells_elbows_apart() -> None:
     assert up[1] > 0.5
     assert down[1] < -0.5
     problem = rows.problem(bounds=lc.Bounds.none(robot.space))
-    across = branch_between(problem, up, down, problem.rhs, problem.frozen)
+    across = branch_between(problem.space, problem.jacobian, up, down, problem.frozen)
     assert across.signs[0] == -across.signs[1] != 0.0
     assert not across.same(100.0)
     assert across.moved == pytest.approx(np.abs(down - up).max())
-    nearby = branch_between(problem, up + 0.1, up, problem.rhs, problem.frozen)
+    nearby = branch_between(problem.space, problem.jacobian, up + 0.1, up, problem.frozen)
     assert nearby.same(0.11)
     assert not nearby.same(0.09)
     # a start just short of straight that Newton takes across: closed, and not where it was to stay

@@ -334,23 +334,23 @@ DRIVEN = np.array([True, False])
 def test_branches_of_a_circle_by_the_sign_of_their_slope() -> None:
     problem = circle()
     up, on, down, end = np.array([0.6, 0.8]), np.array([-0.6, 0.8]), np.array([0.6, -0.8]), np.array([1.0, 0.0])
-    same = branch_between(problem, up, on, problem.rhs, DRIVEN, is_closed=True)
+    same = branch_between(problem.space, problem.jacobian, up, on, DRIVEN, is_closed=True)
     assert (same.signs, same.moved, same.dependent.tolist(), same.rows.tolist()) == ((1.0, 1.0), 0.0, [1], [0])
     assert same.same(0.0)
-    other = branch_between(problem, up, down, problem.rhs, DRIVEN, is_closed=True)
+    other = branch_between(problem.space, problem.jacobian, up, down, DRIVEN, is_closed=True)
     assert other.signs == (1.0, -1.0)
     assert other.moved == pytest.approx(1.6)
     assert not other.same(9.0)
-    dead = branch_between(problem, up, end, problem.rhs, DRIVEN, is_closed=True)
+    dead = branch_between(problem.space, problem.jacobian, up, end, DRIVEN, is_closed=True)
     assert dead.signs == (1.0, 0.0)
     assert not dead.same(9.0)
-    low = branch_between(problem, up, np.array([0.0, 1.0]), problem.rhs, DRIVEN)
+    low = branch_between(problem.space, problem.jacobian, up, np.array([0.0, 1.0]), DRIVEN)
     assert low.same(0.2)
     assert not low.same(0.19)
     said = "a dependent coordinate moved 1.6; sign of the pivot block"
     assert other.describe() == f"{said} before the driven joints moved: +, now: -"
     assert dead.describe().endswith("now: 0, a dead centre")
-    opened = branch_between(problem, up, down, problem.rhs, DRIVEN)
+    opened = branch_between(problem.space, problem.jacobian, up, down, DRIVEN)
     assert opened.describe() == f"{said} at the open start: +, now: -"
     assert not opened._replace(signs=(1.0, 1.0), meets=True).same(9.0)
     assert opened._replace(signs=(1.0, 1.0), meets=True).describe().endswith(", with a dead centre between them")
@@ -358,10 +358,10 @@ def test_branches_of_a_circle_by_the_sign_of_their_slope() -> None:
     nobody = np.array([False, False])
     for there, dependent in ((np.array([0.8, 0.6]), [0]), (np.array([0.28, 0.96]), [1])):
         for is_closed in (True, False):  # the pivots are those of the end
-            turned = branch_between(problem, up, there, problem.rhs, nobody, is_closed=is_closed)
+            turned = branch_between(problem.space, problem.jacobian, up, there, nobody, is_closed=is_closed)
             assert turned.dependent.tolist() == dependent
             assert turned.moved == pytest.approx(abs(there - up)[dependent[0]])
-    singular = branch_between(problem, up, end, problem.rhs, DRIVEN)
+    singular = branch_between(problem.space, problem.jacobian, up, end, DRIVEN)
     assert (singular.dependent.size, singular.moved) == (0, 0.0)
 
 
@@ -382,9 +382,9 @@ def test_where_two_branches_meet_there_is_a_dead_centre(a: float, b: float, meet
     """Both ends above, so both of one sign: the tangents tell that the way between them leads through the crossing."""
     problem, close = lemniscate(), along_lemniscate(1.0)
     start, end = close(np.array([a, 0.0])), close(np.array([b, 0.0]))
-    branch = branch_between(problem, start, end, problem.rhs, DRIVEN, is_closed=True)
+    branch = branch_between(problem.space, problem.jacobian, start, end, DRIVEN, is_closed=True)
     assert branch.signs == (1.0, 1.0)
-    assert meets_dead_centre(problem, branch, end, problem.rhs, close) == meets
+    assert meets_dead_centre(problem.space, problem.jacobian, branch, end, close) == meets
 
 
 @pytest.mark.parametrize("gap", [0.3, 0.01, 1e-3, 1e-4])
@@ -400,12 +400,12 @@ def test_a_curved_way_is_cut_and_has_no_dead_centre(gap: float) -> None:
         return np.array([q[0], np.hypot(q[0], gap)])
 
     start, end = np.array([-1.0, np.hypot(1.0, gap)]), np.array([0.8, np.hypot(0.8, gap)])
-    branch = branch_between(problem, start, end, problem.rhs, DRIVEN, is_closed=True)
-    assert not meets_dead_centre(problem, branch, end, problem.rhs, close)
+    branch = branch_between(problem.space, problem.jacobian, start, end, DRIVEN, is_closed=True)
+    assert not meets_dead_centre(problem.space, problem.jacobian, branch, end, close)
     assert 1 <= len(closed) <= 60
     assert closed[0] == pytest.approx(-0.1)  # the way is halved
     assert all(-1.0 <= x <= 0.8 for x in closed)
-    assert meets_dead_centre(problem, branch, end, problem.rhs, lambda q: None)  # nothing closes on the way
+    assert meets_dead_centre(problem.space, problem.jacobian, branch, end, lambda q: None)  # nothing closes on the way
 
 
 # Partitions and mobility.

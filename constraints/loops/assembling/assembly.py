@@ -22,14 +22,13 @@ from ...robot.bounds import Violation
 from ...rows.right_hand_side import RightHandSide
 from ...solvers import Projection, Status
 from ...solvers.diagnosis.dependent_rows import Dependence, dependence
-from ...solvers.engine import new_tuple
 from ...solvers.newton.least_change import least_change
 from ...words import budget, counted, first_names, larger_budget
 from ..branch import BranchComparison
 from ..closing.split_errors import SplitErrors, closed_but_for_redundant_rows, nearly_closed
 from ..constraint_set import ConstraintSet
 from ..open_mechanism import OpenMechanismError
-from .assembly_choice import AS_USUAL, DRIVEN, LISTED, AssemblyChoice, AssemblyOptions, Driven
+from .assembly_choice import AS_USUAL, DRIVEN, LISTED, AssemblyOptions, Driven, assembler
 from .gaps import driven_words, gap_words
 from .iterates import DrawnIterates
 from .kept_branch import compared, driven_back
@@ -247,9 +246,8 @@ def assemble_position(
     space = constraint_set.robot.space
     held = driven if isinstance(driven, LISTED) else frozen_columns(space, driven, DRIVEN)
     how = AS_USUAL if options is None else expect(options, AssemblyOptions, "options of an assembly")
-    chosen: AssemblyChoice = new_tuple(AssemblyChoice, (weights, held, how))
-    assembler = chosen.assembler(constraint_set)
-    problem = assembler.projector.problem
+    projector = assembler(constraint_set, weights, held, how)
+    problem = projector.problem
     if before is not None and step is None:
         raise OptionError("'before' is the closed configuration whose branch is kept: give 'stay_on_branch' too")
     earlier = None if before is None else np.array(space.check(before, "before"))
@@ -259,7 +257,7 @@ def assemble_position(
         constraint_set.say_time()
     sides = problem.rhs if rhs is None else _sides(problem, rhs)
     try:
-        projection = assembler.project(q0, sides)
+        projection = projector.project(q0, sides)
     except ConstraintError:
         space.check(q0, "q0")  # refused by the name that it has here
         raise
@@ -272,7 +270,7 @@ def assemble_position(
     if earlier is None:
         earlier = driven_back(projection, constraint_set.rounding)
     q = projection.q if split is None else split.q
-    branch = compared(assembler, projection, q, earlier, constraint_set.rounding)
+    branch = compared(projector, projection, q, earlier, constraint_set.rounding)
     return Assembly(projection, constraint_set, status if branch.same(step) else Status.LEFT_BRANCH, branch, split)
 
 

@@ -1,22 +1,21 @@
-"""Options of an assembly, and the projector (`Assembler`) made for each of them, which the set keeps."""
+"""Options of an assembly, and the projector made for each of them, which the set keeps."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, final
+from typing import Any, final
 
 import numpy as np
 
-from liegroups import Segments, Space
-from liegroups.arrays import ArrayLike, BoolVector, Matrix
+from liegroups import Segments
+from liegroups.arrays import ArrayLike, BoolVector
 from liegroups.frozen import set_fields
 
 from ...keywords import record_by_name
 from ...problem.arguments import costs, frozen_columns
 from ...problem.problem import Problem
 from ...robot import Bounds
-from ...rows.right_hand_side import RightHandSide
 from ...solvers import Options, Projector, why_not
 from ...solvers.engine import Engine
 from ...solvers.newton.engine import NewtonEngine
@@ -24,6 +23,7 @@ from ...solvers.newton.least_change import LeastChange
 from ...solvers.newton.sparse_kkt import SparseKKT, is_long_and_sparse
 from ...solvers.options import as_threshold
 from ...solvers.projection.engines import USUAL
+from ..closing.split_errors import can_be_split
 from ..constraint_set import ConstraintSet
 
 Driven = Sequence[str | Segments] | Segments
@@ -45,33 +45,6 @@ rows contradict slightly it takes up to 17 iterations to say so, instead of 15."
 DENSE_TO = 1000
 """Up to so many rows compiled dense steps, which leave out what is zero, are sooner done than sparse ones in Python: a
 lift of 100 stages (500 rows) closes in 1.9 ms and 19 ms, one of 200 in 6.4 ms and 21 ms."""
-
-
-@final
-class Assembler:
-    """A projector for one choice. Immutable; safe to share between threads.
-
-    Args:
-        projector: what closes the mechanism.
-
-    Attributes:
-        projector: as given.
-        project: that of the projector.
-    """
-
-    __slots__ = ("project", "projector")
-
-    def __init__(self, projector: Projector) -> None:
-        self.projector, self.project = projector, projector.project
-
-    @property
-    def space(self) -> Space:
-        """Space of the configurations."""
-        return self.projector.problem.space
-
-    def jacobian(self, q: ArrayLike, rhs: RightHandSide | None = None) -> Matrix:
-        """As `Projector.jacobian`."""
-        return self.projector.jacobian(q, rhs)
 
 
 @final
@@ -118,35 +91,28 @@ AS_USUAL = AssemblyOptions()
 """Those where none are given: made once."""
 
 
-@final
-class AssemblyChoice(NamedTuple):
-    """What an assembler depends on beside the set: arguments of `assemble_position`, not yet checked."""
+def assembler(
+    constraint_set: ConstraintSet,
+    weights: ArrayLike | Mapping[str, float] | None,
+    driven: Driven | BoolVector,
+    options: AssemblyOptions,
+) -> Projector:
+    """What closes a set by these arguments of `assemble_position`, which it checks: the set keeps it."""
+    space = constraint_set.robot.space
+    moving = None if weights is None else tuple([each.tobytes() for each in costs(space, weights)])
+    held = _NONE if driven is _NONE else _names(driven)
+    held = frozen_columns(space, driven, DRIVEN).tobytes() if held is None else held
+    key = constraint_set.active.tobytes(), moving, held, options
 
-    weights: ArrayLike | Mapping[str, float] | None
-    driven: Driven | BoolVector
-    options: AssemblyOptions
+    def made() -> Projector:
+        frozen_columns(space, driven, DRIVEN)  # refused in words of this argument
+        bounds = Bounds.none(space) if options.bounds is None else options.bounds
+        problem = constraint_set.problem(weights=weights, frozen=driven, bounds=bounds)
+        of_projector = options.of_projector()
+        usual = None if options.nearest else _engine(problem, of_projector)
+        return Projector(problem, of_projector, usual if options.engine is None else options.engine)
 
-    def assembler(self, constraint_set: ConstraintSet) -> Assembler:
-        """The assembler of a set for this choice, which the set keeps. Raises what `assemble_position` does."""
-        return constraint_set.assemblers.get(self._key(constraint_set), lambda: self._made(constraint_set))
-
-    def _key(self, constraint_set: ConstraintSet) -> tuple[Any, ...]:
-        """All that the assembler depends on; arrays by their bytes."""
-        space = constraint_set.robot.space
-        moving = None if self.weights is None else tuple([each.tobytes() for each in costs(space, self.weights)])
-        held = _NONE if self.driven is _NONE else _names(self.driven)
-        held = frozen_columns(space, self.driven, DRIVEN).tobytes() if held is None else held
-        return constraint_set.active.tobytes(), moving, held, self.options
-
-    def _made(self, constraint_set: ConstraintSet) -> Assembler:
-        space = constraint_set.robot.space
-        frozen_columns(space, self.driven, DRIVEN)  # refused in words of this argument
-        asked = self.options
-        bounds = Bounds.none(space) if asked.bounds is None else asked.bounds
-        problem = constraint_set.problem(weights=self.weights, frozen=self.driven, bounds=bounds)
-        options = asked.of_projector()
-        usual = None if asked.nearest else _engine(problem, options)
-        return Assembler(Projector(problem, options, usual if asked.engine is None else asked.engine))
+    return constraint_set.assemblers.get(key, made)
 
 
 def _names(driven: Any) -> tuple[str, ...] | None:
@@ -158,8 +124,7 @@ def _names(driven: Any) -> tuple[str, ...] | None:
 def _engine(problem: Problem, options: Options) -> Engine | None:
     """Steps of the least cost where some cost is zero, of sparse rows where they pay; None for the projector's own."""
     bounded = bool(np.isfinite(problem.bounds.lower).any() or np.isfinite(problem.bounds.upper).any())
-    equalities = not any((owner.rows.one_sided & owner.rows.mask).any() for owner in problem.constraints)
-    if bounded or len(problem.levels) > 1 or not equalities:
+    if bounded or not can_be_split(problem):
         return None
     if is_long_and_sparse(problem):
         return None if _is_compiled(problem, options) else NewtonEngine(SparseKKT)

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from liegroups.arrays import Vector
+from liegroups.arrays import Matrix, Vector
 
 from ...errors import UndefinedError
 from ...linear_algebra import RANK_TOLERANCE
+from ...solvers import Projector
 from ...solvers.newton.linear_step import capped
 from ...solvers.projection.projection import Projection
 from ..branch import BranchComparison, branch_between, meets_dead_centre
 from ..closing.split_errors import closed_but_for_redundant_rows, is_closed
-from .assembly_choice import Assembler
 
 BACK = 12
 """Newton steps by which driven joints are moved back to where the mechanism was closed."""
@@ -40,29 +40,33 @@ def driven_back(done: Projection, rounding: float) -> Vector | None:
 
 
 def compared(
-    assembler: Assembler, done: Projection, q: Vector, earlier: Vector | None, rounding: float
+    projector: Projector, done: Projection, q: Vector, earlier: Vector | None, rounding: float
 ) -> BranchComparison:
     """The branch of a closed configuration against that of the one before, or of the start where that is not known.
 
     Args:
-        assembler: closes the mechanism.
+        projector: closes the mechanism.
         done: what it gave.
         q: closed configuration (nq,).
         earlier: closed configuration (nq,) before.
         rounding: of the set.
     """
-    driven, rhs = done.problem.frozen, done.rhs
+    space, driven, rhs = done.problem.space, done.problem.frozen, done.rhs
+
+    def jacobian(at: Vector) -> Matrix:
+        return projector.jacobian(at, rhs)
+
     if earlier is None:
-        return branch_between(assembler, done.start, q, rhs, driven)
+        return branch_between(space, jacobian, done.start, q, driven)
 
     def close(near: Vector) -> Vector | None:
-        found = assembler.project(near, rhs)
+        found = projector.project(near, rhs)
         if found.success:
             return found.q
         split = closed_but_for_redundant_rows(found, rounding)
         return None if split is None else split.q
 
-    branch = branch_between(assembler, earlier, q, rhs, driven, is_closed=True)
+    branch = branch_between(space, jacobian, earlier, q, driven, is_closed=True)
     if branch.signs[0] != branch.signs[1] or branch.signs[0] == 0.0:
         return branch
-    return branch._replace(meets=meets_dead_centre(assembler, branch, q, rhs, close))
+    return branch._replace(meets=meets_dead_centre(space, jacobian, branch, q, close))
