@@ -19,7 +19,7 @@ from ..loops.closing.corrector import Corrector, Ending, Record, Trust
 from ..loops.closing.lu import LU, factorised
 from ..loops.constraint_set import ConstraintSet
 from ..loops.mobility import CLOSED
-from ..robot.bounds import Violation, outside_bounds
+from ..robot.bounds import outside_bounds
 from ..rows.right_hand_side import RightHandSide
 from ..rows.target import Target
 from ..solvers.options import as_threshold
@@ -127,11 +127,6 @@ class Closing(DrawnIterates):
         return tuple(sorted(norms, key=lambda entry: -entry[1]))
 
     @property
-    def worst(self) -> str:
-        """Name of the constraint with the largest error at q; empty if a function has no value."""
-        return next((name for name, _ in self.errors), "")
-
-    @property
     def jumps(self) -> bool:
         """Whether the iterates jump from one side of a dead point (det J_v = 0) to the other, and come no nearer.
 
@@ -140,11 +135,6 @@ class Closing(DrawnIterates):
         half = len(self.residuals) // 2
         falls = min(self.residuals[half:], default=0.0) < FALLS * min(self.residuals[:half], default=np.inf)
         return {1.0, -1.0} <= {*self.signs[half:]} and not falls
-
-    @property
-    def violations(self) -> tuple[Violation, ...]:
-        """Coordinates of q outside the bounds of the robot, which closing ignores."""
-        return self.constraint_set.robot.bounds.violations(self.q)
 
     def describe(self) -> str:
         """The result in words: status, what was solved for, errors by constraint, coordinates outside their bounds."""
@@ -169,9 +159,6 @@ class Closing(DrawnIterates):
                 return f"{self.status} (residual {self.residual:.3g}, all {used} used; {BEYOND})"
             used = f"{budget(most, most)}; more: `max_iterations={larger_budget(most)}`"
         return f"{self.status} (residual {self.residual:.3g}, {used})"
-
-    def __repr__(self) -> str:
-        return f"Closing({self.status.name}, residual {self.residual:.3g}, {counted(self.iterations, 'iteration')})"
 
 
 class DeadPointError(ConstraintError):

@@ -18,7 +18,6 @@ from ...keywords import FieldOf
 from ...problem.arguments import costs, frozen_columns
 from ...problem.problem import Problem
 from ...questions import TURN, ask_once
-from ...robot.bounds import Violation
 from ...rows.right_hand_side import RightHandSide
 from ...solvers import Projection, Status
 from ...solvers.diagnosis.dependent_rows import Dependence, dependence
@@ -114,16 +113,6 @@ class Assembly(DrawnIterates):
         return tuple(sorted(norms, key=lambda entry: -entry[1]))
 
     @property
-    def violations(self) -> tuple[Violation, ...]:
-        """Coordinates outside the bounds of the robot, even if the assembly was given no bounds."""
-        return self.constraint_set.robot.bounds.violations(self.q)
-
-    @property
-    def worst(self) -> str:
-        """Name of the constraint with the largest error."""
-        return self.errors[0][0]
-
-    @property
     def dependence(self) -> Dependence:
         """Rank, redundant rows with their mismatch, and how inconsistent the rows are, at q."""
         return dependence(self.projection.problem, self.q, self.projection.rhs)
@@ -192,10 +181,6 @@ class Assembly(DrawnIterates):
         """What explains a failure, or what may."""
         nearly = nearly_closed(self.projection)
         return "`.projection.diagnose()` says whether it is difficult or impossible" if nearly is None else nearly.words
-
-    def __repr__(self) -> str:
-        iterations = counted(self.iterations, "iteration")
-        return f"Assembly({self.status.name}, residual {self.residual:.3g}, {iterations})"
 
 
 def assemble_position(

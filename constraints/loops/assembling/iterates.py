@@ -1,17 +1,33 @@
-"""Results that went to their configuration in iterates, which can be drawn."""
+"""Results that close a mechanism, or do not, and went to their configuration in iterates, which can be drawn."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, final
 
 from ...exports import from_above
+from ...robot.bounds import Violation
 from ...solvers.result import ByJoint
+from ...words import counted
 
 
 class DrawnIterates(ByJoint):
-    """A result with iterates up to its q."""
+    """A result for a `constraint_set`, with its `errors`, and iterates up to its q."""
+
+    @property
+    @final
+    def worst(self) -> str:
+        """Name of the constraint with the largest error at q; empty if a function has no value."""
+        this: Any = self
+        return next((name for name, _ in this.errors), "")
+
+    @property
+    @final
+    def violations(self) -> tuple[Violation, ...]:
+        """Coordinates of q outside the bounds of the robot, also where it was asked to keep none."""
+        this: Any = self
+        return this.constraint_set.robot.bounds.violations(this.q)
 
     def plot_iterates(
         self, path: str | os.PathLike[str] | None = None, poses: int = 6, view: str | Sequence[float] | None = None
@@ -34,3 +50,8 @@ class DrawnIterates(ByJoint):
         """
         this: Any = self
         return from_above("plot_iterates")(this, path, poses, view)
+
+    def __repr__(self) -> str:
+        this: Any = self
+        iterations = counted(this.iterations, "iteration")
+        return f"{type(self).__name__}({this.status.name}, residual {this.residual:.3g}, {iterations})"
