@@ -138,7 +138,7 @@ def closed_state(
     if closes or named:
         _drive(coordinates, speed, time)
     if coordinates.targets and not closes:
-        _check_driven(coordinates, place, speed, time)
+        check_driven(coordinates, place, speed, time, "pass close=True to move it there")
     rows = constraint_set.rows_at(robot.at(place, speed), sides)
     check_closed(constraint_set, rows.position, "position", CLOSED, CLOSE_IT)
     J = rows.jacobian[parts.rows]
@@ -201,18 +201,26 @@ def _drive(coordinates: MinimalCoordinates, speed: Vector, t: float) -> None:
         speed[robot.velocity_slice_of(joint)] = target.velocity_at(t, space)
 
 
-def _check_driven(coordinates: MinimalCoordinates, q: Vector, v: Vector, t: float) -> None:
-    """Refuse a state where a driven joint is not where, or not as fast as, its function of time has it."""
-    robot, speed = coordinates.constraint_set.robot, v.copy()
-    _drive(coordinates, speed, t)
-    off = np.abs(robot.space.difference(q, driven_at(coordinates, q, t)))
-    rate = np.abs(v - speed)
-    for values, most, word in ((off, CLOSED, "place"), (rate, CLOSED * (1.0 + largest(speed)), "velocity")):
-        if not values.max(initial=0.0) <= most:
-            sizes = [(joint, largest(values[robot.velocity_slice_of(joint)])) for joint in coordinates.targets]
-            raise OpenMechanismError.of(
-                sizes, f"the {word} that its motion has at t = {t:g}", "pass close=True to move it there"
-            )
+def check_driven(coordinates: MinimalCoordinates, q: Vector, v: Vector | None, t: float, remedy: str) -> None:
+    """Refuse a state where a driven joint is not where its function of time has it, or not as fast.
+
+    Args:
+        coordinates: with the motions of driven joints.
+        q: (nq,).
+        v: (nv,), None where velocities do not count.
+        t: time [s].
+        remedy: what moves it there.
+    """
+    robot = coordinates.constraint_set.robot
+    asked = [("place", robot.space.difference(q, driven_at(coordinates, q, t)), CLOSED)]
+    if v is not None:
+        speed = v.copy()
+        _drive(coordinates, speed, t)
+        asked.append(("velocity", v - speed, CLOSED * (1.0 + largest(speed))))
+    for word, off, most in asked:
+        if not largest(off) <= most:
+            sizes = [(joint, largest(off[robot.velocity_slice_of(joint)])) for joint in coordinates.targets]
+            raise OpenMechanismError.of(sizes, f"the {word} that its motion has at t = {t:g}", remedy)
 
 
 def _check_rank(coordinates: MinimalCoordinates, J: Matrix, B: Matrix) -> None:

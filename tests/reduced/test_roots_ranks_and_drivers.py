@@ -19,10 +19,10 @@ from constraints.reduced.chart import Chart
 from constraints.reduced.coordinates import part_of
 from constraints.reduced.equilibria.balance import ForceBalance
 from constraints.reduced.equilibria.extrapolation import Extrapolation
-from constraints.reduced.equilibria.kept_motion import KeptMotion, check_driven, kept_sides
+from constraints.reduced.equilibria.kept_motion import KeptMotion, kept_sides
 from constraints.reduced.equilibria.modes import Mode
 from constraints.reduced.equilibria.vibration import Vibration, roots
-from constraints.reduced.state import RankError, _check_rank
+from constraints.reduced.state import RankError, _check_rank, check_driven
 from constraints.reduced.sweeps.driver import Driver
 from constraints.reduced.sweeps.singularities import Singularity, SingularityKind, _keeps_rank
 from constraints.reduced.sweeps.sweep_result import least_values, passive_columns
@@ -323,12 +323,14 @@ def test_a_drive_is_at_its_place_to_a_millionth(off: float, refused: bool) -> No
     q = line.posture("closed")
     driven = Target(lambda t: [q[0] + off * t], lambda t: [off], lambda t: [0.0])
     coordinates = minimal_coordinates(line.constraint_set(), q, driven={"crank": driven})
-    check_driven(coordinates, q, 0.0)
+    check_driven(coordinates, q, None, 0.0, "")
     if not refused:
-        check_driven(coordinates, q, 1.0)
+        check_driven(coordinates, q, None, 1.0, "")
         return
-    with pytest.raises(OpenMechanismError, match=r"'crank' is off by 1\.1e-06 in the place of its drive at t = 1"):
-        check_driven(coordinates, q, 1.0)
+    with pytest.raises(
+        OpenMechanismError, match=r"'crank' is off by 1\.1e-06 in the place that its motion has at t = 1"
+    ):
+        check_driven(coordinates, q, None, 1.0, "")
 
 
 def test_extra_equations_are_allowed_what_their_unknowns_change_them_by() -> None:

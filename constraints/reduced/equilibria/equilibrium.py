@@ -33,11 +33,11 @@ from ...solvers.result import ByJoint
 from ...words import counted, first_names
 from ..closing import ReducedStatus, driven_at
 from ..coordinates import MinimalCoordinates
-from ..state import ClosedState
+from ..state import ClosedState, check_driven
 from ..wishes import Wished, places_of
 from .balance import ForceBalance, Given, Scalars, SearchPoint, Unknown
 from .equilibrium_search import EquilibriumSearch, search
-from .kept_motion import EquilibriumKind, KeptMotion, check_driven, kept_acceleration, kept_sides, kept_speeds
+from .kept_motion import EquilibriumKind, KeptMotion, kept_acceleration, kept_sides, kept_speeds
 from .linearisation import Linearisation, linearised
 from .prescribed import at_rest
 
@@ -302,10 +302,9 @@ def _searched(
     if options.close:
         at = driven_at(coordinates, at, balance.t)
     else:
-        check_driven(coordinates, at, balance.t)
-        balance.coordinates.at(
-            at, t=balance.t, rhs=balance.rhs.with_valid(balance.rhs.vector.copy())
-        )  # refuses it open
+        check_driven(coordinates, at, None, balance.t, "pass EquilibriumOptions(close=True) to move it there")
+        still = balance.rhs.with_valid(balance.rhs.vector.copy())
+        balance.coordinates.at(at, t=balance.t, rhs=still)  # refuses it open
     try:
         with np.errstate(over="ignore", invalid="ignore"):  # what overflows is not finite
             found = search(balance, balance.start(at), options.tolerance, options.max_iterations)

@@ -14,11 +14,7 @@ from liegroups.arrays import Indices, TangentLike, Vector
 
 from ...errors import OptionError
 from ...keywords import unchanging
-from ...linear_algebra import largest
-from ...loops.mobility import CLOSED
-from ...loops.open_mechanism import OpenMechanismError
 from ...rows.right_hand_side import RightHandSide
-from ..closing import driven_at
 from ..coordinates import MinimalCoordinates
 from ..system import target_accelerations
 from .balance import Scalars
@@ -105,14 +101,3 @@ def kept_acceleration(coordinates: MinimalCoordinates, kept: KeptMotion, t: floa
     if kept.driven_acceleration is not None or kept.what is not EquilibriumKind.MOVING:
         return kept.driven_acceleration
     return target_accelerations(coordinates, t)
-
-
-def check_driven(coordinates: MinimalCoordinates, q: Vector, t: float) -> None:
-    """Refuse a start where a joint that is driven in time is elsewhere than at its place at t."""
-    robot = coordinates.constraint_set.robot
-    off = np.abs(robot.space.difference(q, driven_at(coordinates, q, t)))
-    for joint in coordinates.targets:
-        size = largest(off[robot.velocity_slice_of(joint)])
-        if size > CLOSED:
-            remedy = "pass EquilibriumOptions(close=True) to move it there"
-            raise OpenMechanismError(joint, size, f"the place of its drive at t = {t:g}", remedy)
