@@ -192,7 +192,7 @@ def by_newton(name: str = "four_bar", **lengths: float) -> tuple[LoopFunction, P
 
     cut = LocalLoop(linkage.robot, loops_in(linkage.constraint_set())[0])
     q = linkage.postures["closed"]
-    choice = choose(cut, cut.at(cut.robot.at(q)).jacobian.copy(), linkage.motors, (), ())
+    choice = choose(cut, cut.at(cut.robot.at(q))[1].copy(), linkage.motors, (), ())
     return LoopFunction(cut, choice, q), closed_form
 
 

@@ -66,18 +66,6 @@ def loops_in(constraint_set: ConstraintSet) -> list[LoopParts]:
     return [LoopParts(tuple(joints), tuple(closures[k] for k in inside)) for inside, joints in sorted(found)]
 
 
-class LoopRows(NamedTuple):
-    """The rows of all closures of a local loop.
-
-    Attributes:
-        error: (size,).
-        jacobian: (size, nv of the loop).
-    """
-
-    error: Vector
-    jacobian: Matrix
-
-
 @final
 @dataclass(frozen=True, eq=False, repr=False)
 class LocalLoop:
@@ -124,13 +112,13 @@ class LocalLoop:
         set_fields(self, name=name, robot=robot, rows=tuple(rows), block=block)
         set_fields(self, size=sum(function.outputs.nv for function in rows))
 
-    def at(self, point: Point) -> LoopRows:
-        """The rows at a posture of the loop's own robot, views of its workspace."""
+    def at(self, point: Point) -> tuple[Vector, Matrix]:
+        """Errors (size,) and Jacobian (size, nv of the loop) of all closures, views of the workspace of a posture."""
         e: Vector = point.scratch(self, "error", (self.size,))
         J: Matrix = point.scratch(self, "jacobian", (self.size, self.robot.nv))
         for function, s in self._slices():
             function.evaluate(point, e[s], J[s])
-        return LoopRows(e, J)
+        return e, J
 
     def drift_at(self, q: Vector, v: Vector, point: Point) -> Vector:
         r""":math:`\dot J v` (size,) of all rows, in the workspace of a point.

@@ -82,21 +82,13 @@ def explicit_loops(
     for joint in wished:
         robot.joint_index(joint)
     closed = robot.check(q, "q")
-    _refuse_open(constraint_set, closed)
+    norms = constraint_set.stack.norms(constraint_set.position_error(closed))
+    if any(not off <= CLOSED for _, off in norms):
+        raise OpenMechanismError.of(norms, "position", REMEDY)
     finder = _Finder(constraint_set, closed, wished)
     loops = [made for parts in loops_in(constraint_set) if (made := finder.made(parts)) is not None]
     found = finder.in_order(_with_elbows(loops, {} if elbows is None else elbows))
     return ExplicitLoops(constraint_set, *found, read_only_copy(closed))
-
-
-def _refuse_open(constraint_set: ConstraintSet, q: Vector) -> None:
-    """Refuse a configuration where a constraint that is on is not satisfied."""
-    stack = constraint_set.stack
-    norms = dict(stack.norms(constraint_set.position_error(q)))
-    errors = {owner.name: norms[owner.name] for owner, _ in constraint_set.on}
-    worst = max(errors, key=lambda name: errors[name], default="")
-    if worst and not errors[worst] <= CLOSED:
-        raise OpenMechanismError(worst, errors[worst], "position", REMEDY)
 
 
 class _Finder:
@@ -137,7 +129,7 @@ class _Finder:
     def _explicit(self, loop: LocalLoop) -> ExplicitLoop:
         q = self._q[loop.block.q_indices]
         point = loop.robot.at(q)
-        J = loop.at(point).jacobian.copy()
+        J = loop.at(point)[1].copy()
         choice = choose(loop, J, self._preferred, self._held, self._seen(loop))
         try:
             newton = LoopFunction(loop, choice, q, name=loop.name)
@@ -201,8 +193,7 @@ def _refuse_changing_rank(function: LoopFunction) -> None:
                 continue
             found, q[choice.inputs.q_indices] = found + 1, near
             point = loop.robot.at(q)
-            rows = loop.at(point)
-            there = numerical_rank(singular_values(rows.jacobian))
+            there = numerical_rank(singular_values(loop.at(point)[1]))
             if there != rank:
                 reason = f"its rank is not constant: {rank} at the given configuration, {there} nearby"
                 raise NotExplicitError(loop.name, reason)

@@ -177,7 +177,7 @@ class PlanarLoop(Function):
         n, corners = len(self.vertices), list(self._corners)
         turns = np.array(self._turned(motion.point.q))
         sides = np.array([vertex.side for vertex in self.vertices])
-        z = sides * np.exp(1j * np.concatenate([[0.0], np.cumsum(turns[1:])]))
+        z = sides * np.exp(1j * _ahead(turns))
         J = _equations(1.0, _behind(1j * z))
 
         def solve(b: Matrix) -> Matrix:
@@ -303,7 +303,7 @@ def _angles_at(places: Sequence[tuple[int, bool]], q: Vector) -> list[float]:
 
 
 def _ahead(turns: Vector) -> Vector:
-    """Rates of the directions of the sides, by those of the turns: seen from the body behind the first corner."""
+    """Directions of the sides by the turns, or their rates: seen from the body behind the first corner."""
     return np.concatenate([[0.0], np.cumsum(turns[1:])])
 
 

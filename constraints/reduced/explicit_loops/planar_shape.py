@@ -9,6 +9,7 @@ import numpy as np
 
 from liegroups import SO2, Space
 from liegroups.arrays import Matrix, Vector
+from liegroups.formulas.second_order import cross
 
 from ...errors import UndefinedError
 from ...functions.frames.frame_function import supporting_columns
@@ -84,17 +85,7 @@ def _plane(loop: LocalLoop, driver: int) -> tuple[Matrix, Vector, bool] | None:
     x = np.eye(3)[int(np.argmin(np.abs(normal)))]
     x = x - normal * (normal @ x)
     x /= np.linalg.norm(x)
-    y = np.array(
-        [normal[1] * x[2] - normal[2] * x[1], normal[2] * x[0] - normal[0] * x[2], normal[0] * x[1] - normal[1] * x[0]]
-    )
-    return np.array([x, y]), signs, ahead
-
-
-def _chains(loop: LocalLoop) -> tuple[list[int], list[int]]:
-    """Columns of the hinges from the body that carries the loop to both frames of its closure."""
-    function = loop.rows[0]
-    a, b = (supporting_columns(loop.robot, frame.joint) for frame in (function.frame_a, function.frame_b))
-    return np.flatnonzero(a).tolist(), np.flatnonzero(b).tolist()
+    return np.array([x, cross(normal, x)]), signs, ahead
 
 
 def _vertices(
@@ -104,7 +95,7 @@ def _vertices(
     robot, function = loop.robot, loop.rows[0]
     k = robot.at(robot.neutral).placed()
     frames = [function.frame_a, function.frame_b] if ahead else [function.frame_b, function.frame_a]
-    chains = _chains(loop) if ahead else _chains(loop)[::-1]
+    chains: list[list[int]] = [np.flatnonzero(supporting_columns(robot, frame.joint)).tolist() for frame in frames]
     ends = [k.oMi[frame.joint].act(frame.placement) for frame in frames]
 
     def at(place: Any) -> complex:
