@@ -195,16 +195,17 @@ def reduced_forward_dynamics(
         return _refused(state, MassFactor(DynamicsStatus.NOT_FINITE), given, forces)
     status = DynamicsStatus.SOLVED if rows_agree(state, a) else DynamicsStatus.INCONSISTENT
     given[state.coordinates.partition.driven] += driven
-    return ReducedDynamics(a, driven, multipliers, status, state, _question(state, given, forces), NO_MOTION)
+    return ReducedDynamics(a, driven, multipliers, status, state, question_of(state, given, forces), NO_MOTION)
 
 
-def _question(state: ClosedState, tau: Vector, forces: tuple[Force, ...]) -> Question:
+def question_of(state: ClosedState, tau: Vector, forces: tuple[Force, ...]) -> Question:
+    """What was asked of a state: joint forces (nv,), external ones."""
     return Question(state.coordinates.constraint_set, state.q, state.v, tau, forces, None, state.rhs)
 
 
 def _refused(state: ClosedState, factor: MassFactor, tau: Vector, forces: tuple[Force, ...]) -> ReducedDynamics:
     driven, rows = state.coordinates.partition.driven.size, state.coordinates.constraint_set.size
-    a, question = np.zeros(state.v.size), _question(state, tau, forces)
+    a, question = np.zeros(state.v.size), question_of(state, tau, forces)
     return ReducedDynamics(a, np.zeros(driven), np.zeros(rows), factor.status, state, question, factor.free)
 
 

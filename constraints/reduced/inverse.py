@@ -17,7 +17,7 @@ from ..dynamics.methods.system import Question
 from ..errors import ConstraintError, OptionError
 from ..linear_algebra import is_finite, largest, numerical_rank, pivots
 from ..words import counted, first_names
-from .dynamics import missing_force
+from .dynamics import missing_force, question_of
 from .reduced_forces import ReducedForces
 from .state import ClosedState
 from .system import (
@@ -168,7 +168,7 @@ def reduced_inverse_dynamics(
     elif not unreached and not rows_agree(state, a):
         status = DynamicsStatus.INCONSISTENT
     other[coordinates.partition.driven] += driven
-    question = Question(coordinates.constraint_set, state.q, state.v, other, forces, None, state.rhs)
+    question = question_of(state, other, forces)
     surplus = effort.size - rank
     return ReducedInverseDynamics(
         a, effort, driven, multipliers, status, actuators, surplus, unreached, state, question

@@ -91,7 +91,10 @@ def fitted(hinge: Hinge, pose: Any, twist: Vector, acceleration: Vector) -> Hing
         if hinge.kind is HingeKind.HELICAL:
             angle += _turns(pins[0], p, angle)
         return HingeMotion(np.r_[q, angle], np.r_[v, D @ omega], np.r_[a, twist_drift(R, pins[0].axis, omega, alpha)])
-    angles, rates, accelerations, kept = _three_pins(pins, R, omega, alpha)
+    angles, whole, kept = _pin_angles(pins, R)
+    S = whole.subspace(angles)[3:]
+    rates = least(S, omega)
+    accelerations = least(S, alpha - whole.drift(angles, rates)[3:])
     return HingeMotion(np.r_[q, angles[kept]], np.r_[v, rates[kept]], np.r_[a, accelerations[kept]])
 
 
@@ -333,17 +336,6 @@ def twist_slopes(R: Matrix, axis: Vector, omega: Vector, alpha: Vector) -> Slope
     g_top = np.outer(2.0 * w * axis + cross(axis, u), gw) + w * skew(axis) @ gu + np.outer(u, gt) + t * gu
     force = g_top / square - np.outer(top, g_square) / square**2
     return Slopes(rate[None], force, 2.0 * by_pose[None], 2.0 * by_twist[None])
-
-
-def _three_pins(
-    pins: list[Subhinge], R: Matrix, omega: Vector, alpha: Vector
-) -> tuple[Vector, Vector, Vector, list[int]]:
-    """Angles, rates, accelerations of three pins that make R; of two, with the angle between them that is left."""
-    angles, whole, kept = _pin_angles(pins, R)
-    S = whole.subspace(angles)
-    rates = least(S[3:], omega)
-    accelerations = least(S[3:], alpha - whole.drift(angles, rates)[3:])
-    return angles, rates, accelerations, kept
 
 
 def _pin_angles(pins: list[Subhinge], R: Matrix) -> tuple[Vector, Hinge, list[int]]:

@@ -183,13 +183,9 @@ def linearisation(
     return linearised(state, prescribed(state.coordinates, acceleration, driven_acceleration, tau, external))
 
 
+@np.errstate(over="ignore", invalid="ignore")  # what overflows is not finite, and modes say so
 def linearised(state: ClosedState, given: Prescribed) -> Linearisation:
     """The linearisation of checked arguments."""
-    with np.errstate(over="ignore", invalid="ignore"):  # what overflows is not finite, and modes say so
-        return _linearised(state, given)
-
-
-def _linearised(state: ClosedState, given: Prescribed) -> Linearisation:
     names, u = state.coordinates.independent, state.coordinates.partition.independent
     n = u.size
     here = closed_beside(state, np.zeros(n))

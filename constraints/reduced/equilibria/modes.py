@@ -150,7 +150,8 @@ class Mode:
         return from_above("animate_mode")(self, path, frames, amplitude, view)
 
     def __str__(self) -> str:
-        return f"{self.kind.value}: {_numbers(self)}; {self.name}"
+        numbers = f"{self.frequency:.4g} Hz, damping ratio {self.damping_ratio:.3g}" if self.eigenvalue.imag else ""
+        return f"{self.kind.value}: {numbers or f'{self.rate:.4g} 1/s'}; {self.name}"
 
     def __repr__(self) -> str:
         return f"Mode({self.kind.name}, s = {self.eigenvalue:.6g}, {self.name})"
@@ -264,11 +265,7 @@ class Modes(Result, Sequence[Mode]):
 
 
 def modes(
-    linearisation: Linearisation,
-    *,
-    ignored: Wished = (),
-    at_any_state: bool = False,
-    tolerance: float = 1e-6,
+    linearisation: Linearisation, *, ignored: Wished = (), at_any_state: bool = False, tolerance: float = 1e-6
 ) -> Modes:
     r"""Eigenvalues and shapes of the motion around an equilibrium, with loops closed.
 
@@ -293,7 +290,6 @@ def modes(
     Source: modal analysis of Robotran, `mbs_modal`.
     """
     expect(linearisation, Linearisation, "linearised motion", "a Linearisation")
-    coordinates = linearisation.state.coordinates
     coordinates = linearisation.state.coordinates
     independent = coordinates.partition.independent
     held = places_of(coordinates.constraint_set.robot, independent, ignored, "ignored coordinates")
@@ -369,10 +365,3 @@ def _shaped(state: ClosedState, root: Root, T: Matrix, idle: str = "") -> Mode:
 def _kind(s: complex) -> ModeClass:
     words = "COMPLEX" if s.imag else "REAL"
     return ModeClass[f"{words}_{'GROWING' if s.real > 0.0 else 'DECAYING' if s.real < 0.0 else 'NEUTRAL'}"]
-
-
-def _numbers(mode: Mode) -> str:
-    """Frequency and damping in words."""
-    if not mode.eigenvalue.imag:
-        return f"{mode.rate:.4g} 1/s"
-    return f"{mode.frequency:.4g} Hz, damping ratio {mode.damping_ratio:.3g}"

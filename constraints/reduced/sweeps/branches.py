@@ -213,11 +213,8 @@ def _closed(
 ) -> Vector | None:
     if held is None:  # a part of a rotation: Newton on the dependent coordinates alone holds it
         closing = parts.close(near, tolerance=tolerance, rhs=rhs)
-        return (
-            np.array(closing.q)
-            if closing.success and (bounds is None or bounds.contains(closing.q, SAME_PLACES))
-            else None
-        )
+        inside = bounds is None or bounds.contains(closing.q, SAME_PLACES)
+        return np.array(closing.q) if closing.success and inside else None
     options = AssemblyOptions(bounds=bounds, tolerance=tolerance)
     found = assemble_position(parts.constraint_set, near, driven=held if len(held) else (), rhs=rhs, options=options)
     return np.array(found.q) if found.success else None
