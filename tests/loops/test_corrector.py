@@ -111,20 +111,6 @@ def test_a_step_is_halved_until_it_is_trusted(limit: float, length: float | None
     assert longest_trusted(step, 1e-3, 0.125) == (("taken", 1e-3) if limit else (None, 1e-3))
 
 
-@pytest.mark.parametrize("n", [1, 2, 3, 6, 30])
-def test_the_sign_of_a_determinant(n: int) -> None:
-    """As numpy's, of random matrices, and none of a singular one."""
-    rng = np.random.default_rng(n)
-    for _ in range(20):
-        J = rng.standard_normal((n, n))
-        lu = factorised(J)
-        assert lu.sign == np.linalg.slogdet(J)[0]
-        assert 0.99 <= lu.rcond * np.linalg.cond(J, 1) < 10.0  # an estimate, from above
-        np.testing.assert_allclose(lu.solve(J @ np.ones(n)), -np.ones(n), rtol=0.0, atol=1e-9)
-    J[-1] = 0.0
-    assert (factorised(J).sign, factorised(J).is_singular) == (0.0, True)
-
-
 def names(node: ast.AST) -> set[str]:
     """All names and attributes in a piece of code."""
     every = [*ast.walk(node)]

@@ -93,25 +93,8 @@ def test_the_path_around_a_loop_is_closed(branch: ElbowSide, seed: int) -> None:
 
 @pytest.mark.parametrize("branch", ElbowSide)
 def test_a_loop_by_hand_obeys_the_laws(branch: ElbowSide) -> None:
-    """Jacobian, drift and its derivatives by differences, where the triangle is not nearly flat."""
-    loop, rng, h = by_hand(branch), np.random.default_rng(1), 1e-5
-    inputs, outputs, done = loop.block_in, loop.block_out, 0
-    while done < 4:
-        u, w = (
-            inputs.random(rng, np.array([-3.0, -3.0, -1.0, -1.0]), np.array([3.0, 3.0, 1.0, 1.0])),
-            rng.normal(size=3),
-        )
-        try:
-            J = loop.jacobian(u)
-            beside = [loop.value(inputs.integrate(u, t * w)) for t in (h, -h)]
-            slopes = [loop.jacobian(inputs.integrate(u, t * w)) for t in (h, -h)]
-        except UndefinedError:
-            continue
-        if np.abs(J).max() > 4.0:
-            continue
-        done += 1
-        np.testing.assert_allclose(J @ w, outputs.difference(*beside[::-1]) / (2 * h), atol=1e-7)
-        np.testing.assert_allclose(loop.drift_at(u, w), (slopes[0] - slopes[1]) @ w / (2 * h), atol=1e-6)
+    """Jacobian, drift and its derivatives, by differences."""
+    loop = by_hand(branch)
     assert loop.has_exact_drift
     check_function(loop)
 
@@ -189,7 +172,7 @@ def test_each_side_of_a_chain_is_less_than_half_a_turn_from_the_way_behind_it(se
 # Factors.
 
 
-@pytest.mark.parametrize("n", [1, 2, 3, 5, 6])
+@pytest.mark.parametrize("n", [1, 2, 3, 5, 6, 30])
 def test_factors_of_a_matrix(n: int) -> None:
     """Of -J: both systems, the sign of det J, and its condition."""
     rng = np.random.default_rng(n)
@@ -199,7 +182,7 @@ def test_factors_of_a_matrix(n: int) -> None:
         np.testing.assert_allclose(-J @ lu.solve(b), b, atol=1e-9)
         np.testing.assert_allclose(-J.T @ lu.solve_transposed(b), b, atol=1e-9)
         assert lu.sign == np.sign(np.linalg.det(J))
-        assert lu.rcond == pytest.approx(1.0 / np.linalg.cond(J, 1), rel=0.5)
+        assert 0.99 <= lu.rcond * np.linalg.cond(J, 1) < (1.5 if n < 30 else 10.0)  # an estimate, from above
         assert not lu.is_singular
         assert lu.solve(np.zeros((n, 0))).shape == lu.solve_transposed(np.zeros((n, 0))).shape == (n, 0)
 
@@ -229,7 +212,7 @@ def test_what_is_no_force() -> None:
     np.testing.assert_allclose(found, [1e-6 * (2.0 + 7e-3) + 1e-12, 5e-6 + 1e-12], rtol=1e-12)
 
 
-@pytest.mark.parametrize("power", [1, 2])
+@pytest.mark.parametrize("power", [1, 2, 4])
 def test_extrapolation_is_the_table_of_neville(power: int) -> None:
     """Each column takes one power of the step away; the best entry is that with the least change from its parents."""
     rng, h, noise = np.random.default_rng(0), 0.5 ** np.arange(6), 1e-14

@@ -15,7 +15,7 @@ from constraints.loops import ConstraintSet, assemble_position
 from constraints.models import mechanisms
 from constraints.reduced import OpenMechanismError, SweepOptions, minimal_coordinates, sweep
 from constraints.reduced.sweeps.continuation import Curve, CurvePlace
-from constraints.reduced.sweeps.driver import coordinates_with, driver_of
+from constraints.reduced.sweeps.driver import driver_of
 from constraints.reduced.sweeps.singularities import (
     Jumped,
     SingularityKind,
@@ -215,6 +215,8 @@ def test_sweeps_around_a_circle() -> None:
     assert bounded.status is SweepStatus.OUT_OF_BOUNDS
     np.testing.assert_allclose(bounded.end, [np.sqrt(0.75), 0.5], atol=2e-9)
     assert bounded.at_bounds == ("y",)
+    assert "at the bounds of y" in bounded.describe()
+    assert low.contains(bounded.end, 1e-8)
     assert bounded.indices.tolist() == [0]
     assert sweep(rows, q, "x", [0.7, 0.8], options=SweepOptions(bounds=low)).at_bounds == ()
     short = sweep(rows, q, "x", [-0.9], options=SweepOptions(step=0.01, max_steps=20))
@@ -271,8 +273,8 @@ def test_an_open_start_is_closed_by_all_joints() -> None:
     found = sweep(linkage.constraint_set(), start, "rocker", [1.2], options=SweepOptions(close=True))
     np.testing.assert_array_equal(found.coordinates.q, assemble_position(linkage.constraint_set(), start).q)
     assert abs(found.coordinates.q[0] - start[0]) > 1e-3
-    with pytest.raises(OpenMechanismError, match="close=True"):
-        coordinates_with(linkage.constraint_set(), start, [2], ())
+    with pytest.raises(OpenMechanismError, match=r"OPEN.*close=True"):
+        sweep(linkage.constraint_set(), start, "rocker", [1.2])
 
 
 def test_when_actuators_count_as_singular() -> None:
@@ -287,13 +289,17 @@ def test_when_actuators_count_as_singular() -> None:
 
 def test_when_a_rank_is_kept_on_a_short_way() -> None:
     """Cut into eight parts: at the end of each the least singular value must be more than it can lose in it."""
+    steps = ((1.0, True), (0.5, True), (0.02, True), (0.01, False), (5e-3, False), (0.0, False), (-0.5, False))
     for scale in (1e-3, 1.0, 1e3):
-        for end, is_kept in ((0.5, True), (0.02, True), (0.01, False), (0.0, False), (-0.5, False), (-1.0, False)):
+        for end, is_kept in (*steps, (-1.0, False)):
             for first, last in ((1.0, end), (end, 1.0)):
                 J_a, J_b = (scale * np.array([[2.0, 0.0, 0.0], [0.0, x, 0.0]]) for x in (first, last))
                 assert _keeps_rank(J_a, J_b, 2) == is_kept
                 assert _keeps_rank(J_a, J_b, 1)
     assert _keeps_rank(np.zeros((2, 1)), np.ones((2, 1)), 0)
+    still = np.diag([1.0, 0.0])
+    assert _keeps_rank(still, still, 1)
+    assert not _keeps_rank(still, still, 2)
 
 
 def test_a_place_on_a_way_where_a_number_vanishes() -> None:

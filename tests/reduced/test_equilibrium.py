@@ -499,8 +499,6 @@ def test_words() -> None:
         ({"equations": lambda state, x: [0.0]}, OptionError, "extra unknowns: 0"),
         ({"extra": [Unknown("x", 0.0)], "equations": lambda state, x: [0.0, 1.0]}, SizeError, "extra equations"),
         ({"extra": [Unknown("x", 0.0)] * 2, "equations": lambda state, x: [0.0]}, DuplicateNameError, "x"),
-        ({"kind": EquilibriumKind.STATIC, "v": np.zeros(3)}, OptionError, "STATIC keeps no velocities"),
-        ({"kind": EquilibriumKind.QUASI_STATIC, "acceleration": [0.0]}, OptionError, "keeps no accelerations"),
         ({"ignore": "crank"}, WrongObjectError, "write"),
         ({"tolerance": -1.0}, WrongObjectError, "tolerance"),
         ({"v": [1.0]}, SizeError, "v of"),

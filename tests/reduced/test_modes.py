@@ -179,6 +179,7 @@ def swing(law: Callable[[float, float], float]) -> Modes:
         (4.0, 4.0, "REAL_DECAYING REAL_DECAYING", [-2.0, -2.0]),
         (4.0, 5.0, "REAL_DECAYING REAL_DECAYING", [-1.0, -4.0]),
         (-4.0, 0.0, "REAL_DECAYING REAL_GROWING", [-2.0, 2.0]),
+        (-2.0, 1.0, "REAL_GROWING REAL_DECAYING", [1.0, -2.0]),
         (0.0, 0.0, "REAL_NEUTRAL", [0.0]),
         (0.0, 3.0, "REAL_NEUTRAL REAL_DECAYING", [0.0, -3.0]),
         (4.0, 1e-6, "COMPLEX_DECAYING", [-0.5e-6 + 1j * np.sqrt(4.0 - 0.25e-12)]),
