@@ -239,7 +239,8 @@ def test_the_iteration_limit_is_a_status_with_all_iterates() -> None:
         assert done.residuals == full.residuals[: most + 1]
         np.testing.assert_array_equal(done.iterates, full.iterates[: most + 1])
         assert done.worst == mechanism.closures[0].name
-        assert "max_iterations" in str(done)
+        assert "max_iterations=" in str(done)
+        assert not done.jumps
         assert "assemble_position" in done.describe()
         with pytest.raises(FailedError, match="MAX_ITERATIONS") as caught:
             done.or_raise()
@@ -368,19 +369,3 @@ def test_a_failed_closing_can_be_watched(tmp_path: Path) -> None:
     mechanism, q = closed_mechanism("four_bar")
     solved = mechanism.minimal_coordinates(q).close(mechanism.robot.configuration({"crank": 1.3}, start=q))
     assert solved.plot_iterates().texts[0].get_text() == "CONVERGED"
-
-
-def test_the_usual_tolerance_is_that_of_closed_mechanisms() -> None:
-    """1e-12: rows that are off by 1e-10 are closed further, those off by 1e-14 are not."""
-    coordinates, q = started("5bar_linkage_iso3d", 0.0)
-    along = coordinates.partition.dependent[0]
-    move = np.zeros(coordinates.constraint_set.robot.nv)
-    move[along] = 1e-10
-    found = coordinates.close(coordinates.constraint_set.robot.space.integrate(q, move))
-    assert found.success
-    assert found.iterations >= 1
-    assert found.residual <= 1e-12
-    move[along] = 1e-14
-    start = coordinates.constraint_set.robot.space.integrate(q, move)
-    assert coordinates.close(start).iterations == 0
-    np.testing.assert_array_equal(coordinates.close(start).q, start)

@@ -13,6 +13,7 @@ import numpy as np
 import pinocchio as pin
 import pytest
 from chained_loops import closures, robot, start
+from closed_mechanisms import closed_mechanism
 from each_choice import a_few, draws
 from models.test_mechanism_files import closed, path_of
 
@@ -61,15 +62,11 @@ def tight(threshold: float = 1e-12) -> Options:
 
 def made(name: str) -> tuple[Mechanism, np.ndarray]:
     """A built-in mechanism, or one of a file, with a closed configuration."""
-    if hasattr(mechanisms, name):
-        mechanism = getattr(mechanisms, name)()
-        return mechanism, np.array(mechanism.postures["closed"])
-    mechanism = load(path_of(name))
+    mechanism, q = closed_mechanism(name)
     if name == "cassie_mjcf":  # where Cassie stands; the table's posture is on another branch
-        return mechanism, assemble_position(
-            mechanism.constraint_set(), mechanism.postures["home"], options=AssemblyOptions(tolerance=1e-12)
-        ).q
-    return mechanism, closed(name, mechanism)
+        tight, home = AssemblyOptions(tolerance=1e-12), mechanism.postures["home"]
+        q = assemble_position(mechanism.constraint_set(), home, options=tight).q
+    return mechanism, np.array(q)
 
 
 # Case 20.

@@ -7,11 +7,12 @@ from collections.abc import Callable
 import numpy as np
 import pinocchio as pin
 import pytest
+from linkages import upright
 
 from constraints import Robot
 from constraints.dynamics import PointSpring
 from constraints.errors import SizeError, UndefinedError, WrongObjectError
-from constraints.loops import Closure, ConstraintSet, Hinge
+from constraints.loops import ConstraintSet
 from constraints.models import mechanisms
 from constraints.reduced import Linearisation, linearisation, minimal_coordinates, reduced_mass_matrix, reduced_residual
 from constraints.reduced.equilibria.linearisation import NoLinearisationError
@@ -96,14 +97,10 @@ def test_tree_with_a_free_joint_is_that_of_pinocchio(seed: int) -> None:
 
 def test_four_bar_in_motion_is_that_of_lagrange() -> None:
     """Case 13: of m(u) with m' and m'', and V(u): G = m' du, K = m' ddu + m'' du^2 / 2 + V'', off equilibrium."""
-    made = mechanisms.four_bar()
-    model = pin.Model(made.robot.model)
-    model.gravity = pin.Motion(np.array([0.0, -9.81, 0.0]), np.zeros(3))
-    robot = Robot(model)
-    tip = Closure(robot, "coupler_end", "rocker_end", Hinge.pin([0, 0, 1]), name="tip")
-    rows = ConstraintSet(robot, [tip])
+    rows, closed = upright("four_bar")
+    robot, model = rows.robot, rows.robot.model
     spring = PointSpring(robot, "crank_end", pin.SE3(np.eye(3), np.array([0.5, 0.5, 0.0])), 400.0, length=0.2)
-    coordinates = minimal_coordinates(rows, made.posture("closed"), independent=["crank"])
+    coordinates = minimal_coordinates(rows, closed, independent=["crank"])
     u, du, ddu = 0.9, 3.0, 5.0
 
     def closed_form(x: float) -> np.ndarray:

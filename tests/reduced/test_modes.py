@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 import pinocchio as pin
 import pytest
+from linkages import upright
 from reduced.test_equilibrium import Law
-from scipy.linalg import eig
+from reduced.test_modes_everywhere import saddle_point
 
 from constraints import Robot
 from constraints.dynamics import DynamicsStatus, PointSpring, simulate
@@ -21,7 +22,6 @@ from constraints.reduced import (
     Equilibrium,
     EquilibriumOptions,
     KeptMotion,
-    MinimalCoordinates,
     ModeClass,
     Modes,
     equilibrium,
@@ -32,93 +32,33 @@ from constraints.reduced import (
 from constraints.robot import Motion
 
 
-def upright(made: Any, first: str, second: str) -> ConstraintSet:
-    """A built-in planar linkage with gravity along -y."""
-    model = pin.Model(made.robot.model)
-    model.gravity = pin.Motion(np.array([0.0, -9.81, 0.0]), np.zeros(3))
-    robot = Robot(model)
-    return ConstraintSet(robot, [Closure(robot, first, second, Hinge.pin([0, 0, 1]), name="tip")])
-
-
 def sprung_four_bar() -> tuple[Equilibrium, list[PointSpring]]:
-    made = mechanisms.four_bar()
-    rows = upright(made, "coupler_end", "rocker_end")
+    rows, q = upright("four_bar")
     hook = pin.SE3(np.eye(3), np.array([0.5, 0.5, 0.0]))
     springs = [PointSpring(rows.robot, "crank_end", hook, stiffness=400.0, damping=20.0, length=0.2)]
-    q = made.posture("closed")
     coordinates = minimal_coordinates(rows, q, independent=["crank"])
     start = coordinates.close(q + np.array([-0.3, 0.0, 0.0])).or_raise().q
     return equilibrium(coordinates, start, external=springs).or_raise(), springs
 
 
 def sprung_five_bar() -> tuple[Equilibrium, list[PointSpring]]:
-    made = mechanisms.five_bar()
-    rows = upright(made, "left_outer_end", "right_outer_end")
+    rows, q = upright("five_bar")
     springs = [
         PointSpring(rows.robot, name, pin.SE3(np.eye(3), np.array([x, 0.6, 0.0])), 300.0, damping=d, length=0.1)
         for name, x, d in (("left_inner_end", -0.4, 3.0), ("right_inner_end", 0.5, 0.0))
     ]
-    q = made.posture("closed")
-    coordinates = minimal_coordinates(rows, q, independent=made.motors)
+    coordinates = minimal_coordinates(rows, q, independent=["left_inner", "right_inner"])
     return equilibrium(coordinates, q, external=springs).or_raise(), springs
 
 
-def saddle_point_eigenvalues(rows: ConstraintSet, ends: tuple[str, str], q: np.ndarray, springs: list[Any]) -> Any:
-    """Finite eigenvalues of M dv' + G dv + K dq - J^T dlambda = 0, J dq = 0, dq' = dv, by pinocchio and differences."""
-    robot = rows.robot
-    model: Any = robot.model
-    data, n = model.createData(), robot.nv
-    a, b = (model.getFrameId(name) for name in ends)
-
-    def jacobian(at: np.ndarray) -> np.ndarray:
-        pin.computeJointJacobians(model, data, at)
-        pin.updateFramePlacements(model, data)
-        world = pin.ReferenceFrame.LOCAL_WORLD_ALIGNED
-        return (pin.getFrameJacobian(model, data, a, world) - pin.getFrameJacobian(model, data, b, world))[:2]
-
-    def forces(at: np.ndarray, v: np.ndarray) -> np.ndarray:
-        return pin.nonLinearEffects(model, data, at, v) - sum(s.generalised(robot.at(at, v)) for s in springs)
-
-    zero = np.zeros(n)
-    J = jacobian(q)
-    load = np.linalg.lstsq(J.T, forces(q, zero))[0]
-
-    def residual(at: np.ndarray, v: np.ndarray) -> np.ndarray:
-        return forces(at, v) - jacobian(at).T @ load
-
-    def derivative(f: Callable[[np.ndarray], np.ndarray], h: float = 1e-3) -> np.ndarray:
-        """Fourth order in h."""
-        D = np.zeros((n, n))
-        for i, e in enumerate(h * np.eye(n)):
-            D[:, i] = (8.0 * (f(e) - f(-e)) - (f(2.0 * e) - f(-2.0 * e))) / (12.0 * h)
-        return D
-
-    K = derivative(lambda e: residual(q + e, zero))
-    G = derivative(lambda e: residual(q, e))
-    M = pin.crba(model, data, q)
-    M = np.triu(M) + np.triu(M, 1).T
-    o = np.zeros
-    A = np.block([[o((n, n)), np.eye(n), o((n, 2))], [-K, -G, J.T], [J, o((2, n)), o((2, 2))]])
-    E = np.block([[np.eye(n), o((n, n + 2))], [o((n, n)), M, o((n, 2))], [o((2, 2 * n + 2))]])
-    values = eig(A, E, right=False)
-    finite = values[np.isfinite(values)]
-    return finite[np.argsort(np.abs(finite))]
-
-
-@pytest.mark.parametrize(
-    ("made", "ends"),
-    [
-        (sprung_four_bar, ("coupler_end", "rocker_end")),
-        (sprung_five_bar, ("left_outer_end", "right_outer_end")),
-    ],
-    ids=["four_bar", "five_bar"],
-)
-def test_eigenvalues_are_those_of_the_linearised_saddle_point(made: Any, ends: tuple[str, str]) -> None:
+@pytest.mark.parametrize("made", [sprung_four_bar, sprung_five_bar])
+def test_eigenvalues_are_those_of_the_linearised_saddle_point(made: Any) -> None:
     """Case 13: eigenvalues of A within 1e-6 (relative) of those of a linearised KKT model."""
     found, springs = made()
     linear = found.linearisation()
     mine = np.linalg.eigvals(linear.state_matrix)
-    theirs = saddle_point_eigenvalues(found.coordinates.constraint_set, ends, found.q, springs)[: mine.size]
+    theirs, missing = saddle_point(found.coordinates.constraint_set, found.q, *springs)
+    assert missing < 1e-7
     for s in mine:
         assert np.abs(theirs - s).min() < 1e-6 * abs(s)
     named = linear.modes().or_raise()
@@ -300,15 +240,9 @@ def test_weightless_linkage_that_floats_has_rigid_modes_alone() -> None:
     assert [mode.kind for mode in found.modes()] == [ModeClass.REAL_NEUTRAL] * 7
 
 
-def off_balance() -> tuple[MinimalCoordinates, np.ndarray]:
-    made = mechanisms.four_bar()
-    q = made.posture("closed")
-    return minimal_coordinates(upright(made, "coupler_end", "rocker_end"), q, independent=["crank"]), q
-
-
 def test_state_that_is_no_equilibrium_is_refused_by_status() -> None:
-    coordinates, q = off_balance()
-    linear = linearisation(coordinates.at(q))
+    rows, q = upright("four_bar")
+    linear = linearisation(minimal_coordinates(rows, q, independent=["crank"]).at(q))
     found = modes(linear)
     assert found.status is DynamicsStatus.NO_EQUILIBRIUM
     assert len(found) == 0

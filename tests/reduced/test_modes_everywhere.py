@@ -6,23 +6,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from closed_mechanisms import ALL, closed_mechanism
 from each_choice import a_few
 from scipy.linalg import null_space
 
-from constraints.models import Mechanism, load, mechanisms
+from constraints.loops import ConstraintSet
 from constraints.reduced import equilibrium, minimal_coordinates
 from constraints.robot import Motion
-from tests.models.test_mechanism_files import MJCF, URDF, closed, path_of
-
-BUILT_IN = ("four_bar", "five_bar", "scissor_lift", "bennett", "delta_robot", "stewart_platform", "slider_crank")
-
-
-def made(name: str) -> tuple[Mechanism, np.ndarray]:
-    if name in BUILT_IN:
-        mechanism = getattr(mechanisms, name)()
-        return mechanism, mechanism.posture("closed")
-    mechanism = load(path_of(name))
-    return mechanism, closed(name, mechanism)
 
 
 class Bushings:
@@ -36,14 +26,13 @@ class Bushings:
         return -self.stiffness * (stretch + 0.01 * motion.v)
 
 
-def saddle_point(mechanism: Mechanism, q: np.ndarray, force: Any) -> tuple[np.ndarray, float]:
+def saddle_point(rows: ConstraintSet, q: np.ndarray, *acting: Any) -> tuple[np.ndarray, float]:
     """Eigenvalues of Z^T (M s^2 + G s + K) Z, J Z = 0, K that of the forces less J^T lambda; and what is missing."""
-    rows, robot = mechanism.constraint_set(), mechanism.robot
-    n, still = robot.nv, np.zeros(robot.nv)
+    robot, n, still = rows.robot, rows.robot.nv, np.zeros(rows.robot.nv)
 
     def forces(x: np.ndarray, v: np.ndarray) -> np.ndarray:
         motion = robot.at(x, v)
-        return motion.bias_force() - force.generalised(motion)
+        return motion.bias_force() - sum(force.generalised(motion) for force in acting)
 
     J = rows.jacobian(q)
     load_of_rows = np.linalg.lstsq(J.T, forces(q, still))[0]
@@ -62,15 +51,15 @@ def saddle_point(mechanism: Mechanism, q: np.ndarray, force: Any) -> tuple[np.nd
     return np.linalg.eigvals(A), float(np.abs(J.T @ load_of_rows - forces(q, still)).max())
 
 
-@pytest.mark.parametrize("name", a_few([*BUILT_IN, *URDF, *MJCF, "cassie_sdf"], 7))
+@pytest.mark.parametrize("name", a_few(ALL, 7))
 def test_modes_are_those_of_the_linearised_saddle_point(name: str) -> None:
     """Case 13, everywhere: on bushings against gravity; balls, free joints and redundant rows among them; to 1e-6."""
-    mechanism, q = made(name)
+    mechanism, q = closed_mechanism(name)
     coordinates = minimal_coordinates(mechanism.constraint_set(), q)
     bushings = Bushings(q, np.linspace(4e3, 12e3, mechanism.robot.nv))
     found = equilibrium(coordinates, q, external=[bushings]).or_raise()
     assert np.abs(mechanism.constraint_set().position_error(found.q)).max() < 1e-6
-    theirs, missing = saddle_point(mechanism, found.q, bushings)
+    theirs, missing = saddle_point(mechanism.constraint_set(), found.q, bushings)
     assert missing < 1e-8 * 12e3
     for s in np.linalg.eigvals(found.linearisation().state_matrix):
         assert np.abs(theirs - s).min() < 1e-6 * abs(s)

@@ -11,6 +11,7 @@ import pinocchio as pin
 import pytest
 from each_choice import a_few
 from models.test_mechanism_files import closed, path_of
+from reduced.test_published_linkages import freudenstein
 
 from constraints import Robot
 from constraints.errors import OptionError, UndefinedError, UnknownNameError
@@ -39,13 +40,8 @@ def norton(driven: str = "crank", branch: str | None = None) -> PlanarLoop:
 
 
 def rocker_of_norton(crank: float, branch: str) -> float:
-    """Angle of the rocker by Norton's own formula, equations 4.10 and 4.12; angles counterclockwise from x [rad]."""
-    d, a, b, c = (NORTON[bar] for bar in ("ground", "crank", "coupler", "rocker"))
-    k1, k2, k3 = d / a, d / c, (a * a - b * b + c * c + d * d) / (2 * a * c)
-    A = np.cos(crank) - k1 - k2 * np.cos(crank) + k3
-    B, C = -2 * np.sin(crank), k1 - (k2 + 1) * np.cos(crank) + k3
-    sign = -1.0 if branch == "open" else 1.0
-    return float(2 * np.arctan2(-B + sign * np.sqrt(B * B - 4 * A * C), 2 * A))
+    """Angle of the rocker by Norton's own formula; angles counterclockwise from x [rad]."""
+    return freudenstein(crank)[0][branch == "crossed"]
 
 
 @pytest.mark.parametrize(("branch", "coupler", "rocker"), [("open", 20.30, 57.33), ("crossed", -60.98, -98.01)])
