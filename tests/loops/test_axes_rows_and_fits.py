@@ -10,8 +10,8 @@ import pytest
 from robots import arm, mixed_tree
 
 from constraints import Affine, Function, Implicit, Position, Problem, Stack
-from constraints.errors import NotNormalizedError, OptionError, SizeError, UnknownNameError, WrongObjectError
-from constraints.loops import Hinge, HingeKind, RodClosure
+from constraints.errors import NotNormalizedError, SizeError, UnknownNameError, WrongObjectError
+from constraints.loops import Hinge, HingeKind
 from constraints.loops.axes import hinge_of_axes, hinge_of_mask
 from constraints.loops.branch import BranchComparison, branch_between, meets_dead_centre
 from constraints.loops.hinges.custom_fit import CustomRows
@@ -104,7 +104,7 @@ def test_masks_leave_what_they_do_not_hold(number: int) -> None:
     """Each of the 64: at zero the hinge moves exactly along the axes that are free; one rotation held is refused."""
     mask = [bool(number >> i & 1) for i in range(6)]
     if sum(mask[3:]) == 1:
-        with pytest.raises(HingeTypeError, match="one rotation is held, about"):
+        with pytest.raises(HingeTypeError, match=r"one rotation is held, about.*Hinge\.universal or Hinge\.hooke"):
             hinge_of_mask(mask)
         return
     hinge = hinge_of_mask(mask)
@@ -508,11 +508,3 @@ def test_names_of_rows_and_coordinates() -> None:
     for factor in robot.space.factors:
         mine = names[factor.v.start : factor.v.stop]
         assert mine == ((factor.name,) if len(mine) == 1 else tuple(f"{factor.name}[{i}]" for i in range(len(mine))))
-
-
-def test_rods_have_one_positive_length() -> None:
-    robot = arm()
-    for wrong in (0.0, -1.0, [1.0, 2.0], [], [[1.0]], np.zeros(2)):
-        with pytest.raises((OptionError, SizeError, WrongObjectError), match="length"):
-            RodClosure(robot, "elbow", "tool", wrong)  # type: ignore[arg-type]
-    assert RodClosure(robot, "elbow", "tool", 0.25).group.nv == 1

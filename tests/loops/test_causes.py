@@ -8,9 +8,9 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
-from constraints import Robot, Target
+from constraints import Robot
 from constraints.errors import OptionError
-from constraints.loops import Assembly, Closure, ConstraintSet, Hinge, RodClosure, assemble_position
+from constraints.loops import Assembly, Closure, ConstraintSet, Hinge, assemble_position
 from constraints.loops.assembling.gaps import gap_words
 from constraints.models import Mechanism, load, mechanisms
 from constraints.reduced import PartitionError, SweepOptions
@@ -19,17 +19,22 @@ LINKAGE = mechanisms.four_bar()
 CLOSED = LINKAGE.posture("closed")
 
 
+def of_file(*joints: tuple[str, str, str, float, str]) -> Mechanism:
+    """Joints of a file: name, parent and child, place along x, axis, which is empty where it is fixed."""
+    links = dict.fromkeys(link for _, *ends, _, _ in joints for link in ends)
+    text = "".join(f'<link name="{link}"/>' for link in links)
+    for name, parent, child, x, axis in joints:
+        ends = f'<parent link="{parent}"/><child link="{child}"/><origin xyz="{x} 0 0"/>'
+        ends += f'<axis xyz="{axis}"/>' if axis else ""
+        text += f'<joint name="{name}" type="{"continuous" if axis else "fixed"}">{ends}</joint>'
+    return load(f'<robot name="f">{text}</robot>')
+
+
 def linkage_of_file(elbow: str) -> Mechanism:
     """A four-bar linkage about z, whose elbow has another axis."""
-
-    def joint(name: str, parent: str, child: str, x: float, kind: str = "continuous", axis: str = "0 0 1") -> str:
-        ends = f'<parent link="{parent}"/><child link="{child}"/><origin xyz="{x} 0 0"/><axis xyz="{axis}"/>'
-        return f'<joint name="{name}" type="{kind}">{ends}</joint>'
-
-    links = "".join(f'<link name="{name}"/>' for name in ("base", "crank", "coupler", "rocker", "end"))
-    joints = joint("motor", "base", "crank", 0.0) + joint("elbow", "crank", "coupler", 0.2, axis=elbow)
-    joints += joint("pivot", "base", "rocker", 0.5) + joint("tip", "rocker", "end", 0.4, "fixed")
-    return load(f'<robot name="f">{links}{joints}{joint("pin", "coupler", "end", 0.5)}</robot>')
+    crank = ("motor", "base", "crank", 0.0, "0 0 1"), ("elbow", "crank", "coupler", 0.2, elbow)
+    rocker = ("pivot", "base", "rocker", 0.5, "0 0 1"), ("tip", "rocker", "end", 0.4, "")
+    return of_file(*crank, *rocker, ("pin", "coupler", "end", 0.5, "0 0 1"))
 
 
 def closed_by(hinge: Hinge) -> Assembly:
@@ -119,17 +124,9 @@ def test_a_pin_that_cannot_turn_is_named_where_others_move(caplog: pytest.LogCap
         ("1 0 0", "the axis of 'pin' is 1.57 rad from parallel to those", 1),
     ):
         caplog.clear()
-        ends = (("base", "a", 0.0), ("a", "b", 0.3), ("base", "c", 0.4), ("c", "d", 0.3), ("b", "e", 0.3))
-        joints = "".join(
-            f'<joint name="{name}" type="continuous"><parent link="{parent}"/><child link="{child}"/>'
-            f'<origin xyz="{x} 0 0"/><axis xyz="0 0 1"/></joint>'
-            for name, (parent, child, x) in zip(names, ends, strict=False)
-        )
-        joints += '<joint name="tip" type="fixed"><parent link="b"/><child link="e"/><origin xyz="0.3 0 0"/></joint>'
-        joints += '<joint name="pin" type="continuous"><parent link="d"/><child link="e"/>'
-        joints += f'<origin xyz="0.3 0 0"/><axis xyz="{axis}"/></joint>'
-        links = "".join(f'<link name="{name}"/>' for name in ("base", *"abcde"))
-        linkage = load(f'<robot name="f">{links}{joints}</robot>')
+        ends = (("base", "a", 0.0), ("a", "b", 0.3), ("base", "c", 0.4), ("c", "d", 0.3))
+        joints = [(name, *end, "0 0 1") for name, end in zip(names, ends, strict=True)]
+        linkage = of_file(*joints, ("tip", "b", "e", 0.3, ""), ("pin", "d", "e", 0.3, axis))
         start = linkage.robot.configuration({"left": 2.0, "left rod": -1.4, "right": 1.1, "right rod": 1.4})
         closed = assemble_position(linkage.constraint_set(), start)
         judged = linkage.judge(closed.q)
@@ -150,22 +147,11 @@ def test_a_step_of_branches_in_degrees_is_asked_about(caplog: pytest.LogCaptureF
 def test_two_pins_on_one_line_are_named(caplog: pytest.LogCaptureFixture) -> None:
     """A link with two parents whose own placement is missing: mobility 1, as wanted, of a rocker that turns alone."""
     caplog.set_level(logging.INFO, "constraints")
-    for x, said in (("0", True), ("0.4", False)):
+    for x, said in ((0.0, True), (0.4, False)):
         caplog.clear()
-        ends = (
-            ("motor", "base", "crank", "0"),
-            ("elbow", "crank", "coupler", "0.2"),
-            ("pivot", "base", "rocker", "0.5"),
-        )
-        joints = "".join(
-            f'<joint name="{n}" type="continuous"><parent link="{p}"/><child link="{c}"/><origin xyz="{a} 0 0"/>'
-            '<axis xyz="0 0 1"/></joint>'
-            for n, p, c, a in ends
-        )
-        tip = f'<joint name="e" type="fixed"><parent link="rocker"/><child link="far"/><origin xyz="{x} 0 0"/></joint>'
-        tip += '<joint name="tip" type="continuous"><parent link="coupler"/><child link="far"/><origin xyz="0.5 0 0"/>'
-        links = "".join(f'<link name="{name}"/>' for name in ("base", "crank", "coupler", "rocker", "far"))
-        made = load(f'<robot name="two">{links}{joints}{tip}<axis xyz="0 0 1"/></joint></robot>')
+        crank = ("motor", "base", "crank", 0.0, "0 0 1"), ("elbow", "crank", "coupler", 0.2, "0 0 1")
+        rocker = ("pivot", "base", "rocker", 0.5, "0 0 1"), ("e", "rocker", "far", x, "")
+        made = of_file(*crank, *rocker, ("tip", "coupler", "far", 0.5, "0 0 1"))
         words = "'pivot' and 'tip' are on one line: the body between them turns alone"
         assert (words in caplog.text) == said
         assert (words in made.judge(made.robot.neutral).describe()) == said
@@ -191,11 +177,3 @@ def test_the_mobility_of_an_open_linkage_is_doubted(caplog: pytest.LogCaptureFix
     assert not caplog.records
     assert bennett.mobility(q + 0.3) == 0
     assert "mobility of an open configuration, which is off by" in caplog.text
-
-
-def test_a_rod_without_length_is_named_with_its_time() -> None:
-    robot = LINKAGE.robot
-    length = Target(lambda t: [0.3 - t], lambda t: [-1.0], lambda t: [0.0])
-    rod = RodClosure(robot, "coupler_end", None, length, name="cylinder")
-    with pytest.raises(OptionError, match=r"length of 'cylinder' at 0\.4 s: expected one positive number"):
-        ConstraintSet(robot, [rod]).rhs_at(0.4)

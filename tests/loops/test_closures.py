@@ -14,7 +14,7 @@ from rbdl_models import data, robot_of, set_of
 from samples import humanoid_frames, mixed_frames, placement, two_arms_frames
 
 from constraints import Frame, Problem, Robot, Target
-from constraints.errors import ConstraintError, UnknownFrameError, WrongObjectError
+from constraints.errors import ConstraintError, OptionError, UnknownFrameError, WrongObjectError
 from constraints.loops import (
     Axes,
     Closure,
@@ -333,9 +333,9 @@ def test_the_row_of_a_rod_that_changes_its_length_is_half_the_difference_of_squa
 @pytest.mark.parametrize("length", [[0.0], [-0.2], [np.nan], [0.3, 0.4], [0.3, 0.4, 0.5]])
 def test_a_rod_whose_length_is_no_positive_number_is_refused_at_that_time(length: list[float]) -> None:
     late = Target(lambda t: length if t > 0.5 else [0.4])
-    rows = ConstraintSet(two_arms_frames(), [RodClosure(two_arms_frames(), "a", "b", late)])
+    rows = ConstraintSet(two_arms_frames(), [RodClosure(two_arms_frames(), "a", "b", late, name="rod")])
     rows.rhs_at(0.1)
-    with pytest.raises(ConstraintError):
+    with pytest.raises(OptionError, match=r"length of 'rod' at 0\.8 s: expected one positive number"):
         rows.rhs_at(0.8)
 
 
@@ -360,7 +360,7 @@ def test_wrong_closures_are_named() -> None:
         Closure(robot, "left_tool", robot.frame("left_tool", placement(1)), name="left_tool twice")
     with pytest.raises(FixedClosureError, match="world"):
         PointClosure(robot, None, placement(1))
-    for length in (0.0, -1.0, np.inf, "long"):
+    for length in (0.0, -1.0, np.inf, "long", [1.0, 2.0], [], [[1.0]], np.zeros(2)):
         with pytest.raises(ConstraintError, match="length"):
             RodClosure(robot, "a", "b", length)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
     with pytest.raises(WrongObjectError, match="hinge"):

@@ -9,14 +9,17 @@ import pinocchio as pin
 import pytest
 from samples import placement, two_arms_frames
 
+from constraints import Position
+from constraints.dynamics import forward_dynamics
 from constraints.errors import OptionError, SizeError, WrongObjectError
-from constraints.loops import Axes, Form, PointContact, Sole, SurfaceContact
+from constraints.loops import Axes, ConstraintSet, Form, PointContact, Sole, SurfaceContact
 from constraints.loops.contacts import PointRates, TwistRows
 from constraints.loops.hinges.custom_fit import CustomRows
 from constraints.loops.hinges.hinge import Hinge
 from constraints.loops.hinges.masked_map import MaskedMap, as_mask
 from constraints.loops.hinges.pose_map import LogPose, Split, TurnedLog
 from constraints.loops.hinges.rotation_rows import Turn
+from constraints.models import sample_arm
 
 WORLD, LOCAL = Axes.LOCAL_WORLD_ALIGNED, Axes.LOCAL
 TURN = pin.exp3(np.array([0.3, -0.8, 0.5]))
@@ -197,3 +200,36 @@ def test_rows_in_the_axes_of_the_body_say_so() -> None:
             for turned in (False, True) for spatial in (False, True)}  # fmt: skip
     assert seen == {(False, True): True, (False, False): False, (True, True): False, (True, False): False}
     assert not Split(np.eye(3), None).in_own_axes
+
+
+# Contacts of fewer than three rows.
+
+
+def test_a_set_says_which_contacts_slide() -> None:
+    robot = sample_arm()
+    tool = robot.frame_names[-1]
+    owners = [PointContact(robot, tool, [0.0, 0.0, 1.0], name="floor"), PointContact(robot, tool, name="pinned"),
+              PointContact(robot, tool, mask=[True, False, True], name="rail"),
+              SurfaceContact(robot, tool, name="glued")]  # fmt: skip
+    rows = ConstraintSet(robot, owners).switched(off=["glued"])
+    lines = rows.describe().splitlines()
+    assert len(lines) == 5
+    assert "'floor'" in lines[1]
+    assert "slides: in the plane across its normal [0.0, 0.0, 1.0]" in lines[1]
+    assert "slides" not in lines[2]
+    assert "2 rows; slides: along y" in lines[3]
+    assert "slides" not in lines[4]
+    assert lines[4].endswith("; off")
+
+
+def test_a_contact_with_a_normal_is_pushed_along_its_plane() -> None:
+    """By plain numbers: the point accelerates in the plane of a contact of one row, and not with three."""
+    robot = sample_arm()
+    tool = robot.frame_names[-1]
+    motion = robot.at(robot.random(np.random.default_rng(0)), np.zeros(robot.nv))
+    for contact, slides in ((PointContact(robot, tool, [0.0, 0.0, 1.0]), True), (PointContact(robot, tool), False)):
+        a = forward_dynamics(ConstraintSet(robot, [contact]), motion).or_raise().acceleration
+        moved = Position(robot, tool).jacobian(motion.q) @ a  # at rest
+        assert abs(moved[2]) < 1e-9 * np.abs(a).max()
+        assert bool(np.abs(moved[:2]).max() > 1e-3) is slides
+        assert bool(contact.free) is slides

@@ -37,7 +37,8 @@ def test_rates_across_a_hinge(name: str) -> None:
         out, D = np.ones(rows.size), np.zeros((rows.size, 6))
         rows.value(pose, out, D)
         assert not out.any()
-        rows.value(pose, np.ones(rows.size))
+        rows.value(pose, out := np.ones(rows.size))
+        assert not out.any()
         return D
 
     for _ in range(4):

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pinocchio as pin
 import pytest
+from loops.test_assembly import planar_arm
 
 from constraints import Robot
 from constraints.loops import Assembly, AssemblyOptions, Closure, ConstraintSet, Hinge, PointClosure, assemble_position
@@ -38,12 +39,7 @@ def askew(angle: float) -> Mechanism:
 
 def arm(reach: float, start: list[float]) -> Assembly:
     """Two bars of 0.5 m, whose end shall be at a distance from the shoulder."""
-    model = pin.Model()
-    for i, x in enumerate((0.0, 0.5)):
-        model.addJoint(i, pin.JointModelRZ(), pin.SE3(np.eye(3), np.array([x, 0.0, 0.0])), f"j{i}")
-        model.appendBodyToJoint(i + 1, pin.Inertia.FromBox(1.0, 0.5, 0.1, 0.1), pin.SE3.Identity())
-    model.addFrame(pin.Frame("tip", 2, 0, pin.SE3(np.eye(3), np.array([0.5, 0.0, 0.0])), pin.FrameType.OP_FRAME))
-    robot = Robot(model, "arm").without_bounds()
+    robot = planar_arm(0.5, 0.5)
     target = [reach, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0]
     return assemble_position(ConstraintSet(robot, [PointClosure(robot, target, "tip", name="hand")]), start)
 

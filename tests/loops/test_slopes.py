@@ -126,16 +126,6 @@ def test_slopes_of_the_rates_of_a_hinge(name: str) -> None:
         assert near(found.force, by_values(lambda d: force @ rate_matrix(hinge, pose * pin.exp6(d)), 1e-3), 1e-6)  # noqa: B023
 
 
-@pytest.mark.parametrize("name", [name for name in MAPS if name.startswith("rates")])
-def test_rates_have_no_position(name: str) -> None:
-    """Their rows are zero at every pose, with a Jacobian and without."""
-    for pose in poses(np.random.default_rng(9), (0.0, 0.5)):
-        for D in (None, np.zeros((MAPS[name].size, 6))):
-            out = np.full(MAPS[name].size, np.nan)
-            MAPS[name].value(pose, out, D)
-            np.testing.assert_array_equal(out, 0.0)
-
-
 APART = ("point rates", "turned twist", "classical", "local classical", "rates locked")
 """Whose accelerations are not the derivative of their rates: spatial ones in other axes, classical ones of a body."""
 
