@@ -129,9 +129,6 @@ class ConstraintSet:
         for which, gains in stabilisations.items():
             self._stabilise(self.stabilised(gains, which).baumgarte)
 
-    def _by_row(self, numbers: Sequence[float]) -> Vector:
-        return np.repeat(np.array(numbers, dtype=np.float64), [s.stop - s.start for s in self.stack.slices])
-
     def _switch(self, active: BoolVector) -> None:
         each = zip(self.stack.owners, self.stack.slices, active.tolist(), strict=True)
         on = tuple(On(owner, rows) for owner, rows, is_on in each if is_on)
@@ -334,8 +331,9 @@ class ConstraintSet:
         return counts
 
     def _stabilise(self, baumgarte: tuple[Baumgarte, ...]) -> None:
-        kp = self._by_row([each.position_gain for each in baumgarte])
-        kd = self._by_row([each.velocity_gain for each in baumgarte])
+        each = [(one.position_gain, one.velocity_gain) for one in baumgarte]
+        gains = np.array(each, dtype=np.float64).reshape(-1, 2).T
+        kp, kd = np.repeat(gains, [s.stop - s.start for s in self.stack.slices], axis=1)
         set_fields(self, baumgarte=baumgarte, gains=(kp, kd) if kp.any() or kd.any() else None)
 
     def problem(self, **options: Any) -> Problem:

@@ -117,6 +117,12 @@ class TogetherRows:
         return rows
 
 
+def reference_of(owner: RowOwner, full: slice, sides: RightHandSide) -> Reference:
+    """The right-hand side of one constraint with its rates; `full` are its rows before the mask."""
+    rates = (None if each is None else each[full] for each in (sides.velocity, sides.acceleration))
+    return Reference(sides.points[id(owner)], *rates)
+
+
 @final
 class _Other:
     """A constraint that is neither a contact nor a closure, through its own rows of all three orders."""
@@ -127,15 +133,10 @@ class _Other:
 
     def write(self, motion: Motion, sides: RightHandSide, rows: SetRows) -> None:
         """Fill the rows of this constraint."""
-        owner, s, full, counts = self._owner, self._rows, self._full, self._counts
+        owner, s, counts = self._owner, self._rows, self._counts
         error, J = np.zeros(owner.group.nv), np.zeros((owner.group.nv, owner.space.nv))
-        point, velocity, acceleration = sides.points[id(owner)], sides.velocity, sides.acceleration
-        own = Reference(
-            point,
-            velocity[full] if velocity is not None else None,
-            acceleration[full] if acceleration is not None else None,
-        )
-        owner.write_position(motion.posture, point, error, None)
+        own = reference_of(owner, self._full, sides)
+        owner.write_position(motion.posture, own.point, error, None)
         rows.position[s] = error[counts]
         owner.write_velocity(motion, own, error, J)
         rows.velocity[s], rows.jacobian[s] = error[counts], J[counts]

@@ -16,9 +16,10 @@ from ..robot.elementary import ElementaryTree
 from ..robot.model.pinocchio import pin
 from ..robot.moving_frames import MovingFrames, RelativeFrame
 from ..rows.right_hand_side import RightHandSide
-from ..rows.row_owner import Reference, RowOwner
+from ..rows.row_owner import RowOwner
 from .constraint_set import ConstraintSet
 from .frame_rows import FrameRows
+from .set_rows import reference_of
 
 
 class SetSlopes(NamedTuple):
@@ -207,12 +208,7 @@ def _of_others(
     constraint_set: ConstraintSet, owner: RowOwner, s: slice, full: slice, state: _SlopesState, found: SetSlopes
 ) -> bool:
     """The rows of another constraint; whether they are known by formulas."""
-    sides = state.sides
-    own = Reference(
-        sides.points[id(owner)],
-        None if sides.velocity is None else sides.velocity[full],
-        None if sides.acceleration is None else sides.acceleration[full],
-    )
+    own = reference_of(owner, full, state.sides)
     counts = np.flatnonzero(owner.rows.mask)
     pushed = np.zeros(owner.group.nv)
     pushed[counts] = state.multipliers[s]

@@ -21,7 +21,6 @@ from ..loops.constraint_set import ConstraintSet
 from ..loops.mobility import CLOSED
 from ..robot.bounds import outside_bounds
 from ..rows.right_hand_side import RightHandSide
-from ..rows.target import Target
 from ..solvers.options import as_threshold
 from ..solvers.status import StatusEnum
 from ..words import budget, counted, first_names, larger_budget
@@ -270,11 +269,6 @@ def driven_at(coordinates: MinimalCoordinates, q: Vector, t: float) -> Vector:
         return q
     robot, placed = coordinates.constraint_set.robot, q.copy()
     for joint, target in coordinates.targets.items():
-        placed[robot.slice_of(joint)] = place_of(coordinates.constraint_set, joint, target, t)
+        what = f"motion of the driven joint '{joint}' at t = {t:g}"
+        placed[robot.slice_of(joint)] = robot.segments(joint).space.check(target.at(t), what)
     return placed
-
-
-def place_of(constraint_set: ConstraintSet, joint: str, target: Target, t: float) -> Vector:
-    """Where a driven joint is at t, checked: its entries of q."""
-    space = constraint_set.robot.segments(joint).space
-    return space.check(target.at(t), f"motion of the driven joint '{joint}' at t = {t:g}")

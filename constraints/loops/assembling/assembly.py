@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING, final
 import numpy as np
 
 from liegroups.arguments import as_tolerance, expect
-from liegroups.arrays import ArrayLike, Matrix, TangentLike, Vector
+from liegroups.arrays import ArrayLike, TangentLike, Vector
 
 from ...errors import ConstraintError, OptionError, UndefinedError
 from ...exports import from_above
 from ...keywords import FieldOf
 from ...problem.arguments import costs, frozen_columns
-from ...problem.problem import Problem
 from ...questions import TURN, ask_once
 from ...rows.right_hand_side import RightHandSide
 from ...solvers import Projection, Status
@@ -240,7 +239,10 @@ def assemble_position(
         _refuse_open(constraint_set, earlier)
     if rhs is None:
         constraint_set.say_time()
-    sides = problem.rhs if rhs is None else _sides(problem, rhs)
+        sides = problem.rhs
+    else:
+        expect(rhs, RightHandSide, "right-hand sides of an assembly", "a RightHandSide (constraint_set.rhs_at)")
+        sides = problem.rhs.taken_from(rhs, range(len(problem.constraints)))  # of those that count
     try:
         projection = projector.project(q0, sides)
     except ConstraintError:
@@ -307,7 +309,10 @@ def assemble_velocity(
     _warn_if_open(constraint_set, q, rhs)
     error = constraint_set.velocity_error(q, v, rhs)
     J = constraint_set.jacobian(q, rhs)[:, moving]
-    _refuse_no_value(constraint_set, J, error)
+    wrong = ~(np.isfinite(J).all(axis=1) & np.isfinite(error))
+    if wrong.any():
+        row = constraint_set.row_name(int(wrong.argmax()))
+        raise UndefinedError(f"velocity of an assembly: row {row} is not finite at q")
     change = least_change(J, error, W[moving])
     who = "constraints" if moving.size == v.size else "driven joints and constraints"
     _warn_if_left(constraint_set, error - J @ change, f"{who} contradict each other: '%s' is off by %.3g")
@@ -321,14 +326,6 @@ def _refuse_open(constraint_set: ConstraintSet, before: Vector) -> None:
     still = [entry for entry, owner in zip(norms, constraint_set.stack, strict=True) if owner.target is None]
     if any(not off <= OPEN for _, off in still):
         raise OpenMechanismError.of(still, "position", "'before' must be closed, as the q of an assembly")
-
-
-def _refuse_no_value(constraint_set: ConstraintSet, J: Matrix, error: Vector) -> None:
-    """Refuse rows that are not finite, by the name of the first constraint that has one."""
-    wrong = ~(np.isfinite(J).all(axis=1) & np.isfinite(error))
-    if wrong.any():
-        name = constraint_set.row_name(int(wrong.argmax()))
-        raise UndefinedError(f"velocity of an assembly: row {name} is not finite at q")
 
 
 def _warn_if_left(constraint_set: ConstraintSet, error: Vector, words: str, counts: Sequence[bool] = ()) -> None:
@@ -345,9 +342,3 @@ def _warn_if_open(constraint_set: ConstraintSet, q: ArrayLike, rhs: RightHandSid
     counts = [rhs is not None or owner.target is None for owner in constraint_set.stack]
     words = "q is not closed, constraint '%s' is off by %.3g; take the q of assemble_position"
     _warn_if_left(constraint_set, constraint_set.position_error(q, rhs), words, counts)
-
-
-def _sides(problem: Problem, rhs: RightHandSide) -> RightHandSide:
-    """The right-hand sides of the constraints that count, from those of the whole set."""
-    expect(rhs, RightHandSide, "right-hand sides of an assembly", "a RightHandSide (constraint_set.rhs_at)")
-    return problem.rhs.taken_from(rhs, range(len(problem.constraints)))

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
 from math import pi
 from typing import Any
 
 import numpy as np
 
-from liegroups.arrays import Matrix, Vector
+from liegroups.arrays import Vector
 
 from ...problem.resolution import dof_names
 from ...robot import Frame, Robot
@@ -106,7 +105,10 @@ def too_short(robot: Robot, a: Frame, b: Frame, q: Vector) -> str:
     points = np.array([ends[0], *(placed.oMi[i].translation for i in joints), ends[1]])
     names = [a.name, *(str(model.names[i]) for i in joints), b.name]
     axes = np.concatenate([placed.world_jacobian[3:, robot.velocity_slice_of(name)] for name in names[1:-1]], axis=1)
-    lengths = _lengths(points, _common(axes))
+    steps, sizes = np.diff(points, axis=0), np.linalg.svd(axes, compute_uv=False)
+    if sizes[1:].max(initial=0.0) <= PARALLEL_GAPS * sizes[0]:
+        steps = steps - np.outer(steps @ axes[:, 0], axes[:, 0])
+    lengths = np.linalg.norm(steps, axis=1)
     k = int(np.argmax(lengths))
     others = float(lengths.sum() - lengths[k])
     if not lengths[k] > others:
@@ -115,17 +117,3 @@ def too_short(robot: Robot, a: Frame, b: Frame, q: Vector) -> str:
         f"from '{names[k]}' to '{names[k + 1]}' it is {lengths[k]:.4g} m, and the other bodies of the loop are "
         f"{others:.4g} m together, {lengths[k] - others:.3g} m too short"
     )
-
-
-def _common(axes: Matrix) -> Vector | None:
-    """The direction (3,) that all axes (3, n) have; None where they differ."""
-    sizes = np.linalg.svd(axes, compute_uv=False)
-    return axes[:, 0] if sizes[1:].max(initial=0.0) <= PARALLEL_GAPS * sizes[0] else None
-
-
-def _lengths(points: Matrix, axis: Vector | None) -> Vector:
-    """Distances between points in a row, across an axis where there is one."""
-    steps = np.array([after - before for before, after in pairwise(points)])
-    if axis is not None:
-        steps = steps - np.outer(steps @ axis, axis)
-    return np.linalg.norm(steps, axis=1)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import final
 
 import numpy as np
 
-from liegroups.arrays import Indices, Matrix, Vector
+from liegroups.arrays import Matrix, Vector
 
 from ...errors import UndefinedError
 from ...linear_algebra import largest, rank_of_rows, singular_values
@@ -169,13 +168,11 @@ def closed_but_for_redundant_rows(projection: Projection, rounding: float) -> Sp
     problem, rhs, tolerance = projection.problem, projection.rhs, projection.options.threshold
     if projection.options.nearest or not can_be_split(problem):
         return None
-    for near in _candidates(projection):
+    closed = [step.q for step in projection.trace or () if step.residual <= CLOSED]
+    for near in (*closed[:1], projection.q):  # the first iterate that is closed to 1e-6, then the best one
         found = split_errors(problem, near, rhs, tolerance, rounding)
-        if (
-            found is not None
-            and found.residual <= max(CLOSED, tolerance)
-            and _is_redundant(found, projection, rounding)
-        ):
+        holds = found is not None and found.residual <= max(CLOSED, tolerance)
+        if found is not None and holds and _is_redundant(found, projection, rounding):
             return found
     return None
 
@@ -192,8 +189,7 @@ def is_closed(projection: Projection, q: Vector, rounding: float) -> bool:
     residual = problem.residual(q, projection.rhs)
     if not residual <= CLOSED or not can_be_split(problem):
         return False
-    found = split_errors(problem, q, projection.rhs, tolerance, rounding, steps=1)
-    return found is not None
+    return split_errors(problem, q, projection.rhs, tolerance, rounding, steps=1) is not None
 
 
 def nearly_closed(projection: Projection) -> SplitErrors | None:
@@ -213,14 +209,6 @@ def can_be_split(problem: Problem) -> bool:
     return len(problem.levels) == 1 and not any((o.rows.one_sided & o.rows.mask).any() for o in problem.constraints)
 
 
-def _candidates(projection: Projection) -> Iterator[Vector]:
-    """The first iterate that is closed to 1e-6, then the best one."""
-    first = next((step.q for step in projection.trace or () if step.residual <= CLOSED), None)
-    if first is not None:
-        yield first
-    yield projection.q
-
-
 def _is_redundant(found: SplitErrors, projection: Projection, rounding: float) -> bool:
     """Whether the rows are as redundant at the start, and beside the configuration, and bounds are kept."""
     problem, rhs, moving = projection.problem, projection.rhs, np.flatnonzero(~projection.problem.frozen)
@@ -232,14 +220,11 @@ def _is_redundant(found: SplitErrors, projection: Projection, rounding: float) -
         return rows.error, rows.jacobian
 
     try:
-        at_start = _rank(evaluate(projection.start)[1], moving, CLEAR * rounding)
+        J = evaluate(projection.start)[1][:, moving]
     except UndefinedError:
         return False
+    at_start = rank_of_rows(singular_values(J), CLEAR * rounding)
     return at_start <= found.rank and rank_beside(evaluate, problem.space, found.q, moving, rounding) == found.rank
-
-
-def _rank(J: Matrix, moving: Indices, rounding: float) -> int:
-    return rank_of_rows(singular_values(J[:, moving]), rounding)
 
 
 def _largest_norm(problem: Problem, error: Vector) -> float:

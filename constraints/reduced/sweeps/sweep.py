@@ -14,7 +14,6 @@ from ...loops import ConstraintSet
 from ...loops.closing.lu import factorised
 from ...loops.mobility import coordinate_names
 from ...questions import TURNS, ask_once
-from ...robot import Bounds
 from ..wishes import Wished, columns_of
 from .continuation import Curve, CurvePlace
 from .driver import coordinates_with, driver_column, driver_of
@@ -68,7 +67,8 @@ def sweep(
     """
     whole = expect(constraint_set, ConstraintSet, "constraint set of a sweep")
     chosen = SweepOptions() if options is None else expect(options, SweepOptions, "options of a sweep")
-    _check_bounds(chosen.bounds, whole)
+    if chosen.bounds is not None and chosen.bounds.space != whole.robot.space:
+        raise SpaceMismatchError("bounds of a sweep", whole.robot.space.name, chosen.bounds.space.name)
     asked = _values(values, chosen.turn_back)
     column, held = driver_column(whole, driver), columns_of(whole.robot, independent, "independent coordinates")
     if column in held:
@@ -94,12 +94,6 @@ def _values(values: ArrayLike, monotonic: bool) -> Vector:
     if monotonic and not ((steps > 0.0).all() or (steps < 0.0).all()):
         raise OptionError("values of a sweep that turns back: they must rise, or fall, throughout")
     return read_only(asked)
-
-
-def _check_bounds(bounds: Bounds | None, constraint_set: ConstraintSet) -> None:
-    space = constraint_set.robot.space
-    if bounds is not None and bounds.space != space:
-        raise SpaceMismatchError("bounds of a sweep", space.name, bounds.space.name)
 
 
 def _result(travel: Travel, asked: Vector, status: SweepStatus) -> Sweep:
