@@ -33,7 +33,6 @@ from constraints.loops import (
     assemble_velocity,
 )
 from constraints.loops.branch import branch_between
-from constraints.loops.mobility import mobility_at
 from constraints.models import mechanisms
 from constraints.rows.stacking import Order, stack_rows
 from constraints.solvers import DampedCholesky, LeastChange, NewtonEngine, SparseKKT
@@ -214,25 +213,6 @@ def test_the_least_tolerance_is_one_that_numbers_can_meet() -> None:
     for tolerance in (0.0, -1.0):
         with pytest.raises(OptionError, match="tolerance of an assembly: expected a positive number"):
             assemble_position(rows, guess, options=AssemblyOptions(tolerance=tolerance))
-
-
-def test_mobility_says_what_it_is_judged_by() -> None:
-    """Three turning joints and one row: two dofs are left where the rod closes; an open posture is said to be open."""
-    rows = rod_mechanism(0.9)
-    closed = assemble_position(rows, [0.4, -0.9, 0.3]).q
-    for q, is_closed in ((closed, True), (closed + np.array([0.0, 0.3, 0.0]), False)):
-        found = mobility_at(rows.robot, rows.stack, q, (), 1e-9)
-        assert (found.rows, found.rank, found.mobility, found.is_closed) == (1, 1, 2, is_closed)
-        assert ("computed at an open configuration" in found.describe()) == (not is_closed)
-        assert found.held_mobility is None
-        assert "held" not in found.describe()
-        assert found.inconsistency == 0.0
-    for driven, mobility in ((["j0"], 1), (["j0", "j1"], 0)):
-        found = mobility_at(rows.robot, rows.stack, closed, (), 1e-9, driven)
-        assert found.held_mobility == mobility
-        assert found.is_determined == (mobility == 0)
-        assert f"with {', '.join(driven)} held: mobility {mobility}" in found.describe()
-        assert ("may move" in found.describe()) == (mobility > 0)
 
 
 def test_driven_coordinates_are_held_bit_for_bit() -> None:

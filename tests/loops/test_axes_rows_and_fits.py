@@ -1,4 +1,4 @@
-"""Parts of loops each for itself: axes, rows of rotations and poses by differences, fits, branches, partitions."""
+"""Parts of loops each for itself: axes, rows of rotations, fits, branches, partitions."""
 
 from __future__ import annotations
 
@@ -141,56 +141,7 @@ def test_axes_that_are_refused() -> None:
         hinge_of_axes(np.eye(6)[5:])
 
 
-# Rows by differences.
-
-
-def rotations() -> list[np.ndarray]:
-    rng = np.random.default_rng(3)
-    some = [pin.exp3(angle * v / np.linalg.norm(v)) for angle in (0.0, 1e-4, 0.1, 0.4, 1.0, 2.0, 2.7, 3.0)
-            for v in (rng.normal(size=3),)]  # fmt: skip
-    n1, _ = perpendicular_pair(AXIS)
-    return [*some, pin.exp3(2.75 * n1) @ pin.exp3(0.3 * AXIS), pin.exp3(3.1 * n1), pin.exp3(0.2 * n1)]
-
-
-MAPS: dict[str, Any] = {
-    "turn": Split(np.eye(3), Turn()), "turned axes": Split(np.eye(3)[:1], Turn(pin.exp3(np.array([0.3, 0.2, 0.9])))),
-    "swing": Split(np.array(perpendicular_pair(AXIS)), Swing(AXIS)),
-    "swing alone": Split(np.zeros((0, 3)), Swing(AXIS)),
-    "other axis": Split(AXIS[None], Swing(AXIS, np.array([0.0, 0.6, 0.8]))), "none": Split(np.eye(3), None),
-    "cross": Split(np.eye(3), Cross(np.array([1.0, 0, 0]), np.array([0.0, 0.6, 0.8]))),
-    "screw": ScrewRows(Subhinge(SubhingeMotion.SCREW, AXIS, 0.2)), "rod": Rod(0.7), "log": LogPose(),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("name", MAPS)
-def test_rows_of_poses_and_their_two_derivatives(name: str) -> None:
-    """D by the body twist and the second derivative along a motion, by differences, from no turn to nearly a half."""
-    rows, rng, h = MAPS[name], np.random.default_rng(8), 1e-4
-    for R in rotations():
-        if name in ("turn", "turned axes", "log") and np.trace(R) < -0.98:
-            continue
-        X, nu, gamma = pin.SE3(R, rng.normal(size=3)), 0.3 * rng.normal(size=6), rng.normal(size=6)
-
-        def value(twist: np.ndarray, X: Any = X) -> np.ndarray:
-            out = np.zeros(rows.size)
-            rows.value(X * pin.exp6(twist), out)
-            return out
-
-        out, D, second = np.zeros(rows.size), np.zeros((rows.size, 6)), np.zeros(rows.size)
-        rows.value(X, out, D)
-        np.testing.assert_array_equal(out, value(np.zeros(6)))
-        near = np.arccos(np.clip(AXIS @ R @ AXIS, -1, 1)) > 3.0
-        loose = 100.0 if near else 1.0
-        seen = np.transpose([(value(h * e) - value(-h * e)) / (2 * h) for e in np.eye(6)])
-        np.testing.assert_allclose(D, seen, atol=2e-6 * loose)
-        rows.second(X, nu, gamma, second)
-
-        def along(t: float, value: Any = value, nu: Any = nu, gamma: Any = gamma) -> np.ndarray:
-            return value(t * nu + 0.5 * t * t * gamma)
-
-        if not near:
-            bend = (along(h) - 2 * along(0.0) + along(-h)) / h**2
-            np.testing.assert_allclose(second, bend, atol=2e-5)
+# Rows and fits.
 
 
 def test_rows_of_rotations_in_closed_form() -> None:
@@ -494,7 +445,8 @@ def test_mobility_in_words() -> None:
     assert not Mobility(**common).is_determined
     dead = Mobility(**common, driven=("x",), held_mobility=0, blocked=1, undetermined=("y",))
     assert dead.is_determined
-    assert dead.describe().splitlines()[-2:] == ["    may move: y (a dead centre, or a part that moves alone)",
+    assert dead.describe().splitlines()[-3:] == ["  with x held: mobility 0",
+                                                 "    may move: y (a dead centre, or a part that moves alone)",
                                                  "    blocked directions of the driven joints: 1"]  # fmt: skip
 
 

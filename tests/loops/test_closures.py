@@ -13,7 +13,7 @@ from loops.test_hinges import HINGES
 from rbdl_models import data, robot_of, set_of
 from samples import humanoid_frames, mixed_frames, placement, two_arms_frames
 
-from constraints import Frame, Problem, Robot, Target
+from constraints import Problem, Robot, Target
 from constraints.errors import ConstraintError, OptionError, UnknownFrameError, WrongObjectError
 from constraints.loops import (
     Axes,
@@ -180,38 +180,6 @@ def test_what_rbdl_does_to_rotation_rows_is_not_reproduced(name: str) -> None:
     assert np.abs(signs[:, None] * J[order] - slopes).max() < 1e-8
     ours, theirs = np.linalg.matrix_rank(J, 1e-9), np.linalg.matrix_rank(np.vstack([J, G]), 1e-6)
     assert theirs > ours  # not even the row spaces agree
-
-
-@pytest.mark.parametrize(
-    ("hinge", "legal"),
-    [
-        (Hinge.slider([1.0, 0.0, 0.0]), [1.0, 0, 0, 0, 0, 0]),
-        (Hinge.cylindrical([0.0, 1.0, 0.0]), [0, 0.7, 0, 0, 1.3, 0]),
-        (Hinge.universal(), [0, 0, 0, 0, 1.0, 0]),
-        (Hinge.translational(), [0.3, -0.5, 0.2, 0, 0, 0]),
-    ],
-    ids=["prismatic", "cylindrical", "universal", "orientation only"],
-)
-def test_legal_motions_have_no_velocity_error(hinge: Hinge, legal: list[float]) -> None:
-    """RBDL case 8: two free bodies on a legal slide or turn, away from the origin, while both move as one."""
-    model = pin.Model()
-    for name in ("one", "two"):
-        model.addJoint(0, pin.JointModelFreeFlyer(), pin.SE3.Identity(), name)
-    robot, rng = Robot(model, "two bodies").without_bounds(), np.random.default_rng(6)
-    P, S = Frame("p", 1, placement(60), "one"), Frame("s", 2, placement(61), "two")
-    closure = Closure(robot, P, S, hinge)
-    for _ in range(10):
-        oM1 = pin.SE3(pin.exp3(rng.standard_normal(3)), 5.0 * rng.standard_normal(3))
-        theta = hinge.space.exp(0.3 * rng.standard_normal(hinge.dofs))
-        theta[0] = 0.0 if hinge.dofs == 2 and hinge.kind.name == "UNIVERSAL" else theta[0]
-        oMs = oM1 * P.placement * hinge.placement(theta)
-        q = np.concatenate([pin.SE3ToXYZQUAT(oM1), pin.SE3ToXYZQUAT(oMs * S.placement.inverse())])
-        common = rng.standard_normal(6)  # a twist of the world that moves both
-        relative = oMs.action @ (np.array(legal) if hinge.kind.name != "UNIVERSAL" else hinge.subspace(theta)[:, 1])
-        M2 = oMs * S.placement.inverse()
-        v = np.concatenate([oM1.toActionMatrixInverse() @ common, M2.toActionMatrixInverse() @ (common + relative)])
-        assert np.abs(closure.residual(q)).max() < 1e-12
-        assert np.abs(closure.residual_rate(q, v)).max() < 1e-11
 
 
 @pytest.mark.parametrize("which", [w for w in OWNERS if w.startswith("closure") or w in ("point", "rod") or "the" in w])

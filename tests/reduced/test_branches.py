@@ -20,8 +20,7 @@ def closed(mechanism: Mechanism) -> np.ndarray:
 
 
 @pytest.mark.parametrize(
-    ("name", "ways"),
-    [("four_bar", 2), ("five_bar", 2), ("bennett", 1), ("slider_crank", 4), ("scissor_lift", 8)],
+    ("name", "ways"), [("four_bar", 2), ("five_bar", 2), ("bennett", 1), ("slider_crank", 4), ("scissor_lift", 8)]
 )
 def test_all_ways_of_small_mechanisms(name: str, ways: int) -> None:
     """Counted by hand: two sides of a triangle; of a lift, two a stage; of a slider-crank two sliders, on each of which

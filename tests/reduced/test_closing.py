@@ -98,19 +98,6 @@ def test_steps_repeated_are_the_iterates(name: str) -> None:
         assert coordinates.step(start).q.tobytes() == done.iterates[1].tobytes()
 
 
-@pytest.mark.parametrize("name", a_few(ALL, 7))
-def test_the_sign_is_that_of_the_determinant(name: str) -> None:
-    """Item 2: signs along the way are those of det J_v by numpy, where no ball is split."""
-    coordinates, start = started(name)
-    if coordinates.chart.split:
-        coordinates, start = started(name, size=0.0)
-    parts, rows = coordinates.partition, coordinates.constraint_set
-    found = coordinates.step(start).lu
-    J_v = rows.jacobian(start)[np.ix_(parts.rows, parts.dependent)]
-    assert found.sign == np.linalg.slogdet(J_v)[0]
-    assert 0.1 <= found.rcond * np.linalg.cond(J_v, 1) <= 10.0
-
-
 def test_a_tie_between_columns_is_decided_by_their_order() -> None:
     """Columns equal but for the last digit: the first is taken, with its own size, on every processor."""
     A = np.random.default_rng(0).standard_normal((4, 3))

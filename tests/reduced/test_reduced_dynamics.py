@@ -8,17 +8,7 @@ from typing import Any
 import numpy as np
 import pinocchio as pin
 import pytest
-from closed_states import (
-    EVERY,
-    LIMITS,
-    SOUND,
-    apart,
-    errors_of,
-    mechanism_of,
-    samples,
-    state_of,
-    truth_of,
-)
+from closed_states import EVERY, LIMITS, SOUND, apart, errors_of, mechanism_of, samples, state_of, truth_of
 from each_choice import a_few, draws
 from linkages import upright
 

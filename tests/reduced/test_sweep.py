@@ -16,13 +16,7 @@ from constraints import ConstraintError, Implicit, Robot, errors
 from constraints.functions import Function
 from constraints.loops import Closure, ConstraintSet, Hinge, PointClosure, RodClosure
 from constraints.models import Mechanism, mechanisms
-from constraints.reduced import (
-    PartitionError,
-    SweepOptions,
-    SweepStatus,
-    minimal_coordinates,
-    sweep,
-)
+from constraints.reduced import PartitionError, SweepOptions, SweepStatus, minimal_coordinates, sweep
 from liegroups import Rn
 
 TURN = 2.0 * np.pi
