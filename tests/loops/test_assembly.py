@@ -228,28 +228,16 @@ def test_driven_coordinates_are_held_bit_for_bit() -> None:
 
 @pytest.mark.parametrize("seed", range(5))
 def test_sparse_and_dense_give_the_same(seed: int) -> None:
-    """Growth: the sparse factorisation gives the answers of the dense one, weights and frozen joints included."""
-    rows = linkage()
-    start = LINKAGE_CLOSED + np.random.default_rng(seed).uniform(-0.2, 0.2, 5)
-    weights = np.random.default_rng(seed).uniform(0.5, 2.0, 5)
-    for driven in ((), ("j1",)):
-        one = assemble_position(rows, start, weights=weights, driven=driven)
-        other = assemble_position(
-            rows, start, weights=weights, driven=driven, options=AssemblyOptions(engine=NewtonEngine(SparseKKT))
-        )
+    """Growth: sparse factors give the answers of dense ones: weights, frozen joints, a mask beside closures."""
+    rng = np.random.default_rng(seed)
+    start, masked = LINKAGE_CLOSED + rng.uniform(-0.2, 0.2, 5), set_of("slidercrank3d")
+    cases = [(linkage(), start, {"weights": rng.uniform(0.5, 2.0, 5), "driven": driven}) for driven in ((), ("j1",))]
+    for rows, q, more in (*cases, (masked, data()["models"]["slidercrank3d"]["near"][seed]["guess"], {})):
+        one = assemble_position(rows, q, **more)
+        other = assemble_position(rows, q, **more, options=AssemblyOptions(engine=NewtonEngine(SparseKKT)))
         assert one.success
         assert other.success
         assert np.abs(one.q - other.q).max() < 1e-9
-
-
-def test_sparse_rows_leave_masked_rows_out() -> None:
-    """An Implicit with a mask beside closures gives the same rows to both engines."""
-    rows = set_of("slidercrank3d")
-    start = np.array(data()["models"]["slidercrank3d"]["near"][0]["guess"])
-    one = assemble_position(rows, start)
-    other = assemble_position(rows, start, options=AssemblyOptions(engine=NewtonEngine(SparseKKT)))
-    assert one.success
-    assert np.abs(one.q - other.q).max() < 1e-9
 
 
 BELOW = [-9.0] * 4
