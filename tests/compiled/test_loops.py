@@ -10,7 +10,7 @@ import pinocchio as pin
 import pytest
 from compiled.both_engines import LIMIT, CompiledRows, assert_close
 from each_choice import a_few
-from loops.test_axes_rows_and_fits import AXIS, MAPS
+from loops.test_axes_rows_and_fits import AXIS
 from loops.test_closures import OWNERS, WORLD, owners
 from loops.test_hinges import HINGES
 from robots import arm
@@ -20,9 +20,11 @@ from constraints import Bounds, Frame, Implicit, Options, Pose, Problem, Project
 from constraints.loops import Axes, Closure, Form, Hinge, PointClosure, PointContact, RodClosure, SurfaceContact
 from constraints.loops.contacts import LocalPoint
 from constraints.loops.frame_rows import FrameRows
-from constraints.loops.hinges.pose_map import PoseMap, Split, TurnedLog
+from constraints.loops.hinges.hinge_fit import ScrewRows
+from constraints.loops.hinges.pose_map import LogPose, PoseMap, Rod, Split, TurnedLog
 from constraints.loops.hinges.relative_pose import OfRelativePose
-from constraints.loops.hinges.rotation_rows import RotationRows, perpendicular_pair
+from constraints.loops.hinges.rotation_rows import Cross, RotationRows, Swing, Turn, perpendicular_pair
+from constraints.loops.hinges.subhinge import Subhinge, SubhingeMotion
 from constraints.models import mechanisms
 from constraints.solvers.compiled.engine import why_not
 from constraints.solvers.compiled.problem import packed
@@ -104,11 +106,16 @@ def test_rows_of_many_at_once_on_a_bigger_space() -> None:
 # Bad places.
 
 TURN = pin.exp3(np.array([0.3, 0.2, 0.9]))
-ALL_MAPS: dict[str, PoseMap] = MAPS | {
-    "turned log": TurnedLog(TURN),
-    "local point": LocalPoint(np.eye(3), True),
+MAPS: dict[str, PoseMap] = {
+    "turn": Split(np.eye(3), Turn()), "turned axes": Split(np.eye(3)[:1], Turn(TURN)),
+    "swing": Split(np.array(perpendicular_pair(AXIS)), Swing(AXIS)),
+    "swing alone": Split(np.zeros((0, 3)), Swing(AXIS)),
+    "other axis": Split(AXIS[None], Swing(AXIS, np.array([0.0, 0.6, 0.8]))), "none": Split(np.eye(3), None),
+    "cross": Split(np.eye(3), Cross(np.array([1.0, 0, 0]), np.array([0.0, 0.6, 0.8]))),
+    "screw": ScrewRows(Subhinge(SubhingeMotion.SCREW, AXIS, 0.2)), "rod": Rod(0.7), "log": LogPose(),
+    "turned log": TurnedLog(TURN), "local point": LocalPoint(np.eye(3), True),
     "local normal": LocalPoint(AXIS[None], True),
-}
+}  # fmt: skip
 NEAR_SWITCHES = (
     1e-9,
     1e-4,
@@ -138,10 +145,10 @@ def limit_of(name: str, R: np.ndarray) -> float:
     return LIMIT if AXIS @ R @ AXIS > -0.9 else max(LIMIT, 1e-15 / max(left, 1e-8))
 
 
-@pytest.mark.parametrize("name", a_few(ALL_MAPS, 5))
+@pytest.mark.parametrize("name", a_few(MAPS, 5))
 def test_rows_of_poses_from_no_turn_to_half_a_turn(name: str) -> None:
     robot, rng = free_body(), np.random.default_rng(2)
-    f = OfRelativePose(robot, Frame("world", 0), Frame("body", 1), ALL_MAPS[name], name=name)
+    f = OfRelativePose(robot, Frame("world", 0), Frame("body", 1), MAPS[name], name=name)
     rows = CompiledRows(Problem(robot, [Implicit.zero(f)], bounds=Bounds.none(robot.space)))
     across, _ = perpendicular_pair(AXIS)
     for axis in (AXIS, -AXIS, across, np.array([1.0, 0.0, 0.0]), np.array([0.6, 0.0, -0.8])):
