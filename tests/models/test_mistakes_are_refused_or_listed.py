@@ -107,6 +107,14 @@ MISTAKES: dict[str, Mistake] = {
                        '<param name="mimic">j1</param></joint></ros2_control></robot>'),
         ("j3", "mimic", "ros2_control"),
     ),
+    "a spring in the words of an SDF": (
+        lambda f: urdf(f, '<axis xyz="0 1 0"/>', '<axis xyz="0 1 0"/><dynamics damping="1" spring_stiffness="9"/>'),
+        ("spring_stiffness", "j1", "JointSpring"),
+    ),
+    "a spring in <gazebo>": (
+        lambda f: urdf(f, "</robot>", '<gazebo reference="j2"><springStiffness>9</springStiffness></gazebo></robot>'),
+        ("springStiffness", "j2", "JointSpring"),
+    ),
     "a misspelt attribute of a mimic": (
         lambda f: urdf(f, '<axis xyz="0 1 0"/>', '<axis xyz="0 1 0"/><mimic joint="j3" multipler="-2"/>'),
         ("multipler", "multiplier", "j1"),

@@ -12,7 +12,7 @@ from ..structure.mechanism import Unread
 
 
 def elements_beside(root: Element) -> Iterator[Unread]:
-    """Elements of no URDF, joints for Gazebo, mimics for ros2_control."""
+    """Elements of no URDF, springs, joints for Gazebo, mimics for ros2_control."""
     for element in root:
         if element.tag not in ELEMENTS:
             yield Unread(f"<{element.tag} name='{element.get('name', '')}'>", "this element of a URDF is unknown here")
@@ -20,6 +20,7 @@ def elements_beside(root: Element) -> Iterator[Unread]:
         if joint.find("parent") is not None or joint.find("child") is not None:
             reason = "only Gazebo reads it: close the loop in a sidecar (closed_loop), or by a <joint> of the URDF"
             yield Unread(f"joint '{joint.get('name')}' in <gazebo>", reason)
+    yield from _springs(root)
     told = {joint.get("name") for joint in root.findall("joint") if joint.find("mimic") is not None}
     for control in root.findall("ros2_control"):
         for joint in control.findall("joint"):
@@ -28,6 +29,18 @@ def elements_beside(root: Element) -> Iterator[Unread]:
             if is_mimic and name not in told:
                 reason = "mimics are read only from the <mimic> tag of the joint itself"
                 yield Unread(f"mimic of joint '{name}' in <ros2_control>", reason)
+
+
+def _springs(root: Element) -> Iterator[Unread]:
+    """Springs of joints, which other programs read from their own words beside those of a URDF."""
+    reason = "a URDF has no word for a spring: give a JointSpring to forces([...]), or use an SDF or MJCF"
+    for joint in root.findall("joint"):
+        for word in (word for dynamics in joint.findall("dynamics") for word in dynamics.attrib):
+            if "stiffness" in word.lower():
+                yield Unread(f"{word} of joint '{joint.get('name')}'", reason)
+    for gazebo in root.findall("gazebo"):
+        if gazebo.find("springStiffness") is not None:
+            yield Unread(f"springStiffness of joint '{gazebo.get('reference')}' in <gazebo>", reason)
 
 
 def wrong_mimics(graph: UrdfGraph) -> dict[str, str]:
