@@ -23,6 +23,19 @@ def set_fields(made: object, /, **fields: object) -> None:
         object.__setattr__(made, name, value)
 
 
+def keep_own(made: object, /, *names: str) -> None:
+    """Give fields that are read again later a copy of their own: what a caller does to an array afterwards is not seen.
+
+    Args:
+        made: the object, in its `__post_init__`.
+        names: fields as they were given; what has no `copy()` cannot change, and stays.
+    """
+    for name in names:
+        copied = getattr(getattr(made, name), "copy", None)
+        if copied is not None:
+            set_fields(made, **{name: copied()})
+
+
 def frozen(kind: type[_Made], part: Mapping[str, Any], /, **fields: object) -> _Made:
     """A frozen dataclass without its constructor, which sets fields one by one past its own lock.
 

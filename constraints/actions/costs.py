@@ -10,6 +10,7 @@ import numpy as np
 
 from liegroups.arguments import as_name, as_tolerance, as_tuple
 from liegroups.arrays import ArrayLike, Matrix, Vector
+from liegroups.frozen import keep_own
 
 from ..errors import OptionError
 from ..functions.function import Function, as_function
@@ -43,6 +44,7 @@ class Cost(Term):
 
     def __post_init__(self) -> None:
         """Check what can be checked without the stage."""
+        keep_own(self, "reference", "activation")
         as_function(self.function, "function of a cost")
         if as_tolerance(self.weight, "weight of a cost") == np.inf:
             raise OptionError("weight of a cost: expected a finite number, got inf")

@@ -10,6 +10,7 @@ import numpy as np
 
 from liegroups.arguments import as_name, as_tuple, real_numbers
 from liegroups.arrays import ArrayLike, Indices, Matrix, Vector
+from liegroups.frozen import keep_own
 
 from ..errors import OptionError, SizeError
 from ..functions.function import Function, as_function
@@ -41,6 +42,7 @@ class StageConstraint(Term):
 
     def __post_init__(self) -> None:
         """Check what can be checked without the stage."""
+        keep_own(self, "lower", "upper", "reference")
         as_function(self.function, "function of a stage constraint")
         as_name(self.name, "name of a stage constraint")
         lower, upper = self.bounds

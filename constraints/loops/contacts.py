@@ -12,7 +12,7 @@ import numpy as np
 from liegroups.arguments import as_flag, as_name, expect, finite_vector
 from liegroups.arrays import ArrayLike, Matrix, Vector
 from liegroups.formulas.second_order import cross
-from liegroups.frozen import set_fields
+from liegroups.frozen import keep_own, set_fields
 
 from ..errors import OptionError
 from ..functions.enclosures.box import Enclosure
@@ -109,6 +109,7 @@ class PointContact(FrameRows):
 
     def __post_init__(self) -> None:
         """Check everything once."""
+        keep_own(self, "normal", "anchor")
         frame, name = frame_of(self)
         what = f"normal of '{name}' (a direction; anchor= is the place)"
         every = np.eye(3) if self.normal is None else unit_axis(self.normal, what)[None, :]
@@ -187,6 +188,7 @@ class SurfaceContact(FrameRows):
 
     def __post_init__(self) -> None:
         """Check everything once."""
+        keep_own(self, "anchor")
         frame, name = frame_of(self)
         at = None if self.anchor is None else as_placement(self.anchor, f"anchor of '{name}'")
         local, as_rates = self.axes is Axes.LOCAL, self.form is Form.RATES

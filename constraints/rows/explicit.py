@@ -15,7 +15,7 @@ import numpy as np
 from liegroups import Segments, Space
 from liegroups.arguments import as_flag, as_name, expect
 from liegroups.arrays import ArrayLike, Vector
-from liegroups.frozen import set_fields
+from liegroups.frozen import keep_own, set_fields
 from liegroups.space import as_space
 
 from ..errors import OptionError, OverlapError, SizeError, SpaceMismatchError, UndefinedError, WrongObjectError
@@ -30,7 +30,6 @@ from ..words import counted
 from .comparison import Comparison
 from .implicit import UNCHANGING, Implicit
 from .row_owner import RowOwner
-from .target import Target
 from .twin import Twin
 
 
@@ -100,9 +99,8 @@ class Explicit(RowOwner):
     def __post_init__(self) -> None:
         """Check what can be checked without the whole space; bind where it is known."""
         f = as_function(self.f, "f of an explicit constraint")
-        arguments = {"comparison": self.comparison, "rhs": self.rhs, "mask": self.mask}
-        own = {what: it if isinstance(it, Target) else copy.copy(it) for what, it in arguments.items()}
-        set_fields(self, name=self.name or f.name, **own)  # read again when it is bound or moved: not the caller's
+        set_fields(self, name=self.name or f.name)
+        keep_own(self, "comparison", "rhs", "mask")  # read again when it is bound or moved
         self._check_kinds()
         if not self.outputs.v:
             raise WrongObjectError(f"outputs of {self.name!r}", "at least one coordinate", "none")

@@ -10,7 +10,7 @@ from typing import Any, Self, final
 from liegroups import Space
 from liegroups.arguments import as_name
 from liegroups.arrays import ArrayLike
-from liegroups.frozen import set_fields
+from liegroups.frozen import keep_own, set_fields
 
 from ..errors import WrongObjectError
 from ..functions.function import Function, as_function
@@ -87,6 +87,7 @@ class Implicit(RowOwner):
 
     def __post_init__(self) -> None:
         """Check everything once."""
+        keep_own(self, "comparison", "rhs", "mask", "scale", "margin", "lower", "upper")
         f = as_function(self.function, "function of a constraint")
         name = as_name(self.name, f"name of the constraint on {f.name}") or f.name
         rows = RowTable.of(

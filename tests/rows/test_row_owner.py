@@ -14,6 +14,7 @@ from explicit_samples import arm_and_box
 from robots import two_arms
 
 import constraints as lc
+from constraints.actions import Cost, StageConstraint
 from constraints.functions.frames.pose_from_rows import PoseFromRows
 from constraints.loops import (
     Closure,
@@ -29,6 +30,8 @@ from constraints.rows import RowOwner
 from constraints.rows.row_owner import Reference
 from liegroups import SE3, Rn, Segments
 from liegroups.formulas.log_slopes import FIVE_POINTS
+
+Q, FRAME = two_arms().neutral, two_arms().frame_names[-1]
 
 
 def kinds(base: type) -> Iterator[type]:
@@ -122,6 +125,25 @@ def test_a_contact_has_the_rates_that_a_set_has(anchor: list[float] | None) -> N
         pose, twist, _ = contact.motion(q, v)
         np.testing.assert_allclose(pose.homogeneous, contact.pose(q).homogeneous, atol=1e-12)
         np.testing.assert_allclose(contact.constraint_matrices(q)[1] @ twist, contact.residual_rate(q, v), atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("make", "given", "kept"),
+    [
+        (lambda x: lc.Implicit.equal(lc.Position(two_arms(), FRAME), x), np.ones(3), lambda made: made.rhs),
+        (lambda x: lc.Implicit(lc.Position(two_arms(), FRAME), mask=x), np.ones(3, bool), lambda made: made.mask),
+        (lambda x: PointContact(two_arms(), FRAME, x), np.eye(3)[2], lambda made: made.anchored(Q).normal),
+        (lambda x: SurfaceContact(two_arms(), FRAME, x), np.eye(4), lambda made: made.anchor),
+        (lambda x: Cost(lc.Position(two_arms(), FRAME), x), np.ones(3), lambda made: made.reference),
+        (lambda x: Cost(lc.Position(two_arms(), FRAME), activation=x), np.ones(3), lambda made: made.activation),
+        (lambda x: StageConstraint(lc.Position(two_arms(), FRAME), upper=x), np.ones(3), lambda made: made.bounds[1]),
+    ],
+)
+def test_what_a_caller_does_to_an_array_later_is_not_seen(make: Any, given: Any, kept: Any) -> None:
+    """One array, filled again for each of many constraints, is not the last one for all of them."""
+    made, before = make(given), given.copy()
+    given[...] = 0.0
+    np.testing.assert_array_equal(kept(made), before)
 
 
 ROBOT = arm_and_box()
