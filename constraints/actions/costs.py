@@ -10,7 +10,7 @@ import numpy as np
 
 from liegroups.arguments import as_name, as_tolerance, as_tuple
 from liegroups.arrays import ArrayLike, Matrix, Vector
-from liegroups.frozen import keep_own
+from liegroups.frozen import keep_own, set_fields
 
 from ..errors import OptionError
 from ..functions.function import Function, as_function
@@ -46,8 +46,10 @@ class Cost(Term):
         """Check what can be checked without the stage."""
         keep_own(self, "reference", "activation")
         as_function(self.function, "function of a cost")
-        if as_tolerance(self.weight, "weight of a cost") == np.inf:
+        weight = as_tolerance(self.weight, "weight of a cost")
+        if weight == np.inf:
             raise OptionError("weight of a cost: expected a finite number, got inf")
+        set_fields(self, weight=weight)  # a numpy float32 would make the sum one
         as_name(self.name, "name of a cost")
 
 

@@ -41,7 +41,9 @@ def rich(axes: Axes = Axes.LOCAL, **options: Any) -> actions.ContactForwardDynam
         actions.Cost(stage.control(), weight=0.1, name="u"),
         actions.Cost(Pose(robot, "root_joint"), np.array([0.1, 0.2, 0.5, 0, 0, 0, 1]), name="root_joint"),
         actions.Cost(Position(robot, "LF_FOOT"), np.array([0.1, 0.2, 0.3]), activation=barrier, name="foot"),
-        actions.Cost(actions.FrameVelocity(robot, "RH_FOOT", Axes.LOCAL_WORLD_ALIGNED), weight=2.0, name="slip"),
+        actions.Cost(
+            actions.FrameVelocity(robot, "RH_FOOT", Axes.LOCAL_WORLD_ALIGNED), weight=np.float32(2), name="slip"
+        ),
         actions.Cost(stage.force("LH_FOOT"), np.array([0.0, 0.0, 80.0]), weight=1e-3, name="push"),
     ]
     constraints = [
