@@ -68,7 +68,7 @@ def as_pink_task(
         raise OptionError(f"gain of a pink task: expected a number in (0, 1], got {gain!r}")
     damping = as_tolerance(lm_damping, "lm_damping of a pink task")
     rows = int(owner.rows.mask.sum())
-    each = [cost] * rows if isinstance(cost, int | float) else cost
+    each: Any = cost if np.ndim(cost) else [cost] * rows
     return _task_class()(owner, point, finite_vector(each, rows, "cost of a pink task"), float(gain), damping)
 
 
@@ -151,7 +151,8 @@ class PinkFunction(Function):
         value (k,), jacobian (k, nv): in the units of the task's error.
 
     Raises:
-        WrongObjectError: not a task of pink, or one that is not ready for this robot (the message says why).
+        WrongObjectError: not a task of pink, one that is not ready for this robot (the message says why), or one on
+            velocities.
         MissingExtraError: pink is not installed.
     """
 
@@ -171,6 +172,17 @@ class PinkFunction(Function):
             reason = f"{type(error).__name__}: {error}"
             raise WrongObjectError(f"task {kind}", f"one that is ready for {self.robot.name}", reason) from error
         self.declare(self.robot.space, Rn(size), name=self.name or kind)
+        if not any(self._is_differentiated(seed) for seed in range(3)):
+            reason = "one on velocities: its Jacobian is not the derivative of its error"
+            raise WrongObjectError(f"task {kind}", "one whose error is a function of the configuration", reason)
+
+    def _is_differentiated(self, seed: int) -> bool:
+        """Whether J v is the change of the error along v, at one configuration: there may be a jump."""
+        rng, h = np.random.default_rng(seed), 1e-5
+        q, v = self.robot.random(rng), rng.normal(size=self.robot.nv)
+        ahead, behind = (self.value(self.robot.space.integrate(q, step * v)) for step in (h, -h))
+        change, along = (ahead - behind) / (2.0 * h), self.jacobian(q) @ v
+        return bool(np.abs(change - along).max(initial=0.0) <= 1e-4 * (1.0 + np.abs(along).max(initial=0.0)))
 
     def evaluate(self, point: Point, value: Vector, jacobian: Matrix | None = None) -> None:
         """As `Function.evaluate`, using the task."""

@@ -166,7 +166,8 @@ def test_a_task_of_pink_is_projected_onto() -> None:
     np.testing.assert_array_equal(again.compute_error(state), task.compute_error(state))
     np.testing.assert_array_equal(again.compute_jacobian(state), task.compute_jacobian(state))
     for each, cost, gain, damping in (
-        (again, [1.0] * 6, 1.0, 0.0), (as_pink_task(f, cost=2, gain=0.5, lm_damping=1e-3), [2.0] * 6, 0.5, 1e-3),
+        (again, [1.0] * 6, 1.0, 0.0),
+        (as_pink_task(f, cost=np.float32(2), gain=0.5, lm_damping=1e-3), [2.0] * 6, 0.5, 1e-3),
     ):  # fmt: skip
         assert (each.cost.tolist(), each.gain, each.lm_damping) == (cost, gain, damping)
 
@@ -210,6 +211,9 @@ def test_bad_input(monkeypatch: pytest.MonkeyPatch) -> None:
         as_pink_task(position).compute_error(configuration(two_arms(), two_arms().neutral))
     with pytest.raises(WrongObjectError, match="FrameTask: expected one that is ready"):
         PinkFunction(robot, pink.tasks.FrameTask("tool", 1.0, 1.0))
+    for on_velocities in (pink.tasks.DampingTask(1.0), pink.tasks.LowAccelerationTask(1.0)):
+        with pytest.raises(WrongObjectError, match="got one on velocities"):
+            PinkFunction(robot, on_velocities)
     with pytest.raises(lc.ConstraintError, match="robot of a pink task"):
         PinkFunction("arm", pink_tasks(humanoid())[0])  # pyright: ignore[reportArgumentType]
     from constraints.interop import pink_tasks as module
