@@ -12,6 +12,7 @@ from liegroups.arrays import Vector
 
 from ..errors import UnknownOptionError
 from ..loops import ConstraintSet
+from ..loops.constraint_set import A_SET
 from ..robot import Robot
 from ..rows.row_owner import RowOwner
 from .action import Action
@@ -44,7 +45,7 @@ class ConstrainedAction(Action):
         """Check and take what may change without building anything."""
         if "constraint_set" in given:
             found = given["constraint_set"]
-            self.constraint_set = expect(found, ConstraintSet, f"constraint set of {self._what}", "a ConstraintSet")
+            self.constraint_set = expect(found, ConstraintSet, f"constraint set of {self._what}", A_SET)
             of_one_robot(self.robot, self.constraint_set.robot, "constraint set")
         if "damping" in given:
             self.damping = damping_of(given["damping"], self._what)

@@ -15,6 +15,7 @@ from ..functions.affine import Identity
 from ..functions.function import Function, as_function
 from ..functions.lifted import lifted, robots_of, same_space
 from ..loops import ConstraintSet
+from ..loops.constraint_set import A_SET
 from ..robot import Robot
 from ..robot.arguments import as_robot
 from ..rows.row_owner import RowOwner
@@ -120,7 +121,7 @@ class StageSpace:
         self.constraint_set = constraint_set
         self.nf = 0
         if constraint_set is not None:
-            self.nf = expect(constraint_set, ConstraintSet, "constraint set of a stage", "a ConstraintSet").size
+            self.nf = expect(constraint_set, ConstraintSet, "constraint set of a stage", A_SET).size
             of_one_robot(state.robot, constraint_set.robot, "constraint set")
         nv, parts = state.nv, [state.robot.space, Rn(state.nv), Rn(self.nu)]
         self.space = self._plain = ProductSpace(parts, _FACTORS[:3])

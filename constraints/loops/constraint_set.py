@@ -38,6 +38,8 @@ ASSEMBLERS = 16
 """Number of assemblers that a set keeps, together with the sets that were switched or stabilised from it."""
 
 
+A_SET = "a ConstraintSet (mechanism.constraint_set())"
+"""What is asked for where a set is expected."""
 _SWITCHED = "set.switched(on, off) gives a changed copy"
 
 

@@ -19,6 +19,7 @@ from ..keywords import NamesChecked
 from ..linear_algebra import RANK_TOLERANCE, as_rank_tolerance, rank_of_rows, singular_values
 from ..loops import ConstraintSet
 from ..loops.closing.rank_beside import rank_beside
+from ..loops.constraint_set import A_SET
 from ..loops.mobility import coordinate_names, named, weak_rows, weak_words
 from ..loops.partition import Partition, partition
 from ..rows.right_hand_side import RightHandSide
@@ -355,7 +356,7 @@ def minimal_coordinates(
 
     Source: coordinate partitioning of Robotran (`mbs_part`).
     """
-    whole = expect(constraint_set, ConstraintSet, "constraint set of minimal coordinates")
+    whole = expect(constraint_set, ConstraintSet, "constraint set of minimal coordinates", A_SET)
     _only_equalities(whole)
     limit = whole.rounding if tolerance is None else as_rank_tolerance(tolerance, "tolerance of a partition")
     time = finite_number(t, "time of a partition")

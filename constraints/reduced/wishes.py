@@ -119,6 +119,9 @@ def check_not_driven(robot: Robot, wished: Sequence[int], held: BoolVector) -> N
         raise OptionError(f"independent coordinates: {first_names(both)} cannot be both independent and driven")
 
 
+_TIED = "the rows tie them to these, or hold them still, as at a dead centre"
+
+
 def check_partition(
     constraint_set: ConstraintSet,
     J: Matrix,
@@ -146,7 +149,7 @@ def check_partition(
     if blocked:
         free = J.shape[1] - whole.rank
         could = named(names, whole.independent[held[whole.independent]])
-        why = f"{counted(driven.size, 'coordinate')} cannot be driven" if driven.size > free else "a dead centre"
+        why = f"{counted(driven.size, 'coordinate')} cannot be driven" if driven.size > free else _TIED
         raise PartitionError(
             f"driven joints: the rows leave {counted(free, 'degree')} of freedom, and {first_names(blocked)} cannot be "
             f"driven together with the others ({why}); possible: {first_names(could) or 'none'}",

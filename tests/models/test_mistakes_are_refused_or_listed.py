@@ -14,6 +14,7 @@ import pytest
 from broken_mechanisms import SDF, URDF, YAML
 
 from constraints import Projector
+from constraints.dynamics import forward_dynamics, simulate
 from constraints.errors import ConstraintError
 from constraints.loops import PointClosure, assemble_position
 from constraints.models import Mechanism, load, mechanisms, sample_arm
@@ -156,6 +157,13 @@ MISTAKES: dict[str, Mistake] = {
     ),
     "a mechanism for its constraints": (
         lambda f: assemble_position(four_bar(), four_bar().robot.neutral), ("constraint_set()",),
+    ),
+    "a mechanism for the constraints of dynamics": (
+        lambda f: forward_dynamics(four_bar(), four_bar().robot.at([0.0] * 3, [0.0] * 3)), ("constraint_set()",),
+    ),
+    "a motion that starts without velocities": (
+        lambda f: simulate(four_bar().constraint_set(), four_bar().posture("closed"), None, 0.1),  # type: ignore[arg-type]
+        ("v0", "zeros at rest"),
     ),
     "a mechanism for a problem": (lambda f: Projector(four_bar()), ("problem()",)),
     "the name of a posture for q": (lambda f: four_bar().judge("closed"), ("posture('closed')",)),

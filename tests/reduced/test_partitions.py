@@ -169,7 +169,7 @@ def test_driven_joints_that_the_rows_block_are_refused() -> None:
     stretched = assemble_position(
         mechanism.constraint_set(), mechanism.robot.configuration({"coupler": 0.0}, start=q), driven=["coupler"]
     ).or_raise()
-    with pytest.raises(PartitionError, match=r"rocker cannot be driven together with the others \(a dead centre\)"):
+    with pytest.raises(PartitionError, match=r"rocker cannot be driven together .*as at a dead centre\)"):
         mechanism.minimal_coordinates(stretched.q, driven=["rocker"])
     with pytest.raises(PartitionError, match="not rocker: J_v would be singular"):
         mechanism.minimal_coordinates(stretched.q, independent=["rocker"])

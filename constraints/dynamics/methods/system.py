@@ -15,6 +15,7 @@ from ...dynamics.methods.status import DynamicsStatus
 from ...errors import RobotMismatchError
 from ...loops import ConstraintSet
 from ...loops.assembling.assembly import OPEN
+from ...loops.constraint_set import A_SET
 from ...loops.set_rows import SetRows
 from ...robot import Motion
 from ...rows.right_hand_side import RightHandSide
@@ -204,7 +205,7 @@ def check_state(constraint_set: object, motion: object) -> None:
     if type(constraint_set) is ConstraintSet and type(motion) is Motion:
         if motion.posture.space is constraint_set.robot.space:
             return
-    whole = expect(constraint_set, ConstraintSet, "constraint set of dynamics")
+    whole = expect(constraint_set, ConstraintSet, "constraint set of dynamics", A_SET)
     state = expect(motion, Motion, "state of dynamics", "a Motion: robot.at(q, v)")
     if not whole.robot.space.same_robot(state.posture.space):
         raise RobotMismatchError(

@@ -11,10 +11,11 @@ import numpy as np
 from liegroups.arguments import expect
 from liegroups.arrays import ArrayLike, TangentLike
 
-from ...errors import OptionError, RobotMismatchError, UnknownNameError
+from ...errors import OptionError, RobotMismatchError, UnknownNameError, WrongObjectError
 from ...loops import Baumgarte, ConstraintSet
 from ...loops.assembling.assembly import OPEN
 from ...loops.baumgarte import too_stiff
+from ...loops.constraint_set import A_SET
 from ...loops.open_mechanism import OpenMechanismError
 from ...ranges import positive_time
 from ...solvers.projection.batch import reporting
@@ -107,7 +108,7 @@ def simulate(
         >>> record.status.name, len(record.times), record.energy_drift < 1e-6
         ('FINISHED', 21, True)
     """
-    robot = expect(constraint_set, ConstraintSet, "constraint set of a motion", "a ConstraintSet").robot
+    robot = expect(constraint_set, ConstraintSet, "constraint set of a motion", A_SET).robot
     length = positive_time(duration, "duration of a motion")
     h = _step(step, length)
     chosen = SimulationOptions() if options is None else expect(options, SimulationOptions, "options of a motion")
@@ -118,6 +119,8 @@ def simulate(
     if isinstance(forces, Forces) and not forces.robot.space.same_robot(robot.space):
         raise RobotMismatchError("forces of a motion: they are on another robot than the constraint set")
     how = _scheme(chosen.scheme, h)
+    if v0 is None:  # pyright: ignore[reportUnnecessaryComparison]
+        raise WrongObjectError("v0 of a motion", "velocities (nv,), zeros at rest", "None")
     motion = robot.at(q0, v0)
     stops = as_stops(chosen.limits)
     watched = as_events(events)

@@ -24,7 +24,7 @@ from ...solvers.newton.least_change import least_change
 from ...words import budget, counted, first_names, larger_budget
 from ..branch import BranchComparison
 from ..closing.split_errors import SplitErrors, closed_but_for_redundant_rows, nearly_closed
-from ..constraint_set import ConstraintSet
+from ..constraint_set import A_SET, ConstraintSet
 from ..open_mechanism import OpenMechanismError
 from .assembly_choice import AS_USUAL, DRIVEN, LISTED, AssemblyOptions, Driven, assembler
 from .gaps import driven_words, gap_words
@@ -43,9 +43,6 @@ UNBOUNDED = (
     f"{Status.CONVERGED.name}: The configuration satisfies all constraints; it was not asked to keep any bounds."
 )
 """What is said of an assembly without bounds."""
-
-
-_SET = "a ConstraintSet (mechanism.constraint_set())"
 
 
 @final
@@ -223,7 +220,7 @@ def assemble_position(
 
     Source: `CalcAssemblyQ` of RBDL, with the same defaults.
     """
-    expect(constraint_set, ConstraintSet, "constraint set of an assembly", _SET)
+    expect(constraint_set, ConstraintSet, "constraint set of an assembly", A_SET)
     step = None if stay_on_branch is None else as_tolerance(stay_on_branch, "step of stay_on_branch")
     if step is not None and TURN < step < np.inf:
         ask_once(f"stay_on_branch of {step:g} rad or m, more than a whole turn: is it in degrees?")
@@ -300,7 +297,7 @@ def assemble_velocity(
 
     Source: `CalcAssemblyQDot` of RBDL, which has no moving targets.
     """
-    expect(constraint_set, ConstraintSet, "constraint set of an assembly", _SET)
+    expect(constraint_set, ConstraintSet, "constraint set of an assembly", A_SET)
     space = constraint_set.robot.space
     v = np.array(space.check_tangent(v0, "v0"))
     (W, _), moving = costs(space, weights), np.flatnonzero(~frozen_columns(space, driven, "driven joints"))

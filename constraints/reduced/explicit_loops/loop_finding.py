@@ -18,6 +18,7 @@ from ...functions.function import Function
 from ...functions.stacked import Stacked
 from ...linear_algebra import numerical_rank, singular_values
 from ...loops import ConstraintSet, PoseClosure
+from ...loops.constraint_set import A_SET
 from ...loops.mobility import CLOSED
 from ...loops.open_mechanism import OpenMechanismError
 from ...problem.resolution import order
@@ -76,7 +77,7 @@ def explicit_loops(
         >>> loops.loops[0].dependent, loops.loops[0].elbow
         (('coupler', 'rocker'), ElbowSide.OPEN)
     """
-    expect(constraint_set, ConstraintSet, "constraint set of explicit loops", "a ConstraintSet")
+    expect(constraint_set, ConstraintSet, "constraint set of explicit loops", A_SET)
     robot = constraint_set.robot
     wished = as_tuple(preferred, "preferred joints", "joint names")
     for joint in wished:

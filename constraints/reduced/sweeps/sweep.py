@@ -12,6 +12,7 @@ from ...errors import OptionError, SizeError, SpaceMismatchError
 from ...linear_algebra import singular_values
 from ...loops import ConstraintSet
 from ...loops.closing.lu import factorised
+from ...loops.constraint_set import A_SET
 from ...loops.mobility import coordinate_names
 from ...questions import TURNS, ask_once
 from ..wishes import Wished, columns_of
@@ -65,7 +66,7 @@ def sweep(
 
     Source: Allgower and Georg, Introduction to numerical continuation methods, 2003, chapters 2, 6 and 8.
     """
-    whole = expect(constraint_set, ConstraintSet, "constraint set of a sweep")
+    whole = expect(constraint_set, ConstraintSet, "constraint set of a sweep", A_SET)
     chosen = SweepOptions() if options is None else expect(options, SweepOptions, "options of a sweep")
     if chosen.bounds is not None and chosen.bounds.space != whole.robot.space:
         raise SpaceMismatchError("bounds of a sweep", whole.robot.space.name, chosen.bounds.space.name)
