@@ -78,17 +78,18 @@ class FrameTable:
         Raises:
             DuplicateNameError: two joints share a name.
             ModelError: two frames of one kind at different places share a name; a placement is not finite.
+            NotNormalizedError: a rotation matrix that is none.
         """
         table: dict[str, dict[FrameKind, Frame]] = {}
         joints = [str(joint) for joint in model.names]
         for i, joint in enumerate(joints):
             if joint in table:
                 raise DuplicateNameError("joint", joint)
-            _check_finite(model.jointPlacements[i], f"joint '{joint}'")
+            _check_placement(model.jointPlacements[i], f"joint '{joint}'")
             table[joint] = {FrameKind.JOINT: Frame(joint, i, joint_name=joint)}
         for entry in model.frames:
             on = int(entry.parentJoint)
-            _check_finite(entry.placement, f"frame '{entry.name}'")
+            _check_placement(entry.placement, f"frame '{entry.name}'")
             frame = Frame(entry.name, on, entry.placement, joints[on])
             kind = _KINDS[entry.type]
             known = table.setdefault(frame.name, {})
@@ -154,7 +155,8 @@ def _same_place(a: Frame, b: Frame) -> bool:
     return a.joint == b.joint and bool(apart <= SAME_PLACE)
 
 
-def _check_finite(placement: Placement, whose: str) -> None:
-    """Refuse a placement that holds what is no number: a file may say so, and an axis may be none."""
+def _check_placement(placement: Placement, whose: str) -> None:
+    """Refuse a placement that holds what is no number, as a file may say, or whose rotation is none."""
     if not np.isfinite(placement.homogeneous).all():
         raise ModelError(f"the placement of {whose} on its parent contains NaN or infinity")
+    as_placement(placement, f"placement of {whose} on its parent")

@@ -67,7 +67,8 @@ class Robot(Drawn, VectorsByJoint):
         DuplicateNameError: two joints share a name.
         ModelError: the model has mimic joints, or two frames of the same kind at different places share a name.
         EmptyIntervalError, NotFiniteError: the model has invalid bounds; the message names the joint.
-        SizeError, NotNormalizedError, UnknownJointError: a reference posture or a mimic does not fit the model.
+        SizeError, NotNormalizedError, UnknownJointError: a reference posture or a mimic does not fit the model; the
+            rotation of a placement is none.
         UnknownNameError: a disabled collision of a link that the model does not have.
 
     Example:

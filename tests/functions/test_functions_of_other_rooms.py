@@ -142,6 +142,10 @@ def test_bodies_without_mass_have_no_columns() -> None:
     with pytest.raises(ModelError, match="no mass"):
         lc.CenterOfMass(robot, subtrees=["joint2"])
     assert lc.CenterOfMass(robot, subtrees=["joint1"]).moving_joints == (2,)
+    for mass in (-1.0, np.nan, np.inf):
+        model.inertias[2] = pin.Inertia(mass, np.zeros(3), np.eye(3))
+        with pytest.raises(ModelError, match=rf"mass carried by joint 'joint1' of light end is {mass:g}"):
+            lc.CenterOfMass(lc.Robot(model, "light end"))
 
 
 SQUARE = [[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [1.0, 1.0, 0.0], [0.0, 1.0, 0.0]]

@@ -699,6 +699,15 @@ def test_placements_that_are_not_finite_are_refused(bad: float) -> None:
         Robot(model)
 
 
+@pytest.mark.parametrize("R", [2.0 * np.eye(3), np.diag([1.0, 1.0, -1.0])])
+def test_placements_whose_rotation_is_none_are_refused(R: Any) -> None:
+    """Pinocchio multiplies by any matrix: lengths would be wrong from there on."""
+    model = pin.Model()
+    model.addJoint(0, pin.JointModelRX(), pin.SE3(R, np.zeros(3)), "elbow")
+    with pytest.raises(errors.NotNormalizedError, match="placement of joint 'elbow'"):
+        Robot(model)
+
+
 @pytest.mark.parametrize("size", [0.0, 1e-16, 1.1e-14, 1e-12, 1e-10, 1e-8, 2e-8, 1e-6, 1e-3, 1.0, 3.0, np.pi - 1e-7])
 def test_maps_are_exact_at_turns_of_any_size(size: float) -> None:
     """Those for one vector, where Pinocchio's are not on SO(2) and SE(2), against those of the groups over rows."""

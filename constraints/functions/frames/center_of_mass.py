@@ -54,7 +54,7 @@ class CenterOfMass(MassFunction):
 
     Raises:
         UnknownFrameError, UnknownJointError: lists the names that come closest.
-        ModelError: if the bodies have no mass.
+        ModelError: if the bodies have no mass, or one has a mass that is negative or not finite.
 
     Source: `CenterOfMassComputation`, `RelativeCom` of hpp-constraints; pinocchio's `jacobianCenterOfMass`.
     """

@@ -46,7 +46,7 @@ class MassFunction(Function):
 
         Raises:
             UnknownJointError: a joint the robot does not have.
-            ModelError: if the chosen bodies have no mass.
+            ModelError: if the chosen bodies have no mass, or one has a mass that is negative or not finite.
         """
         owner = type(self).__name__
         robot = as_robot(robot, f"robot of {owner}")
@@ -60,6 +60,9 @@ class MassFunction(Function):
             below = ("universe",) if subtrees is None else subtrees
             roots = as_tuple(below, f"subtrees of {owner}", "joint names", ordered=False)
             chosen = {int(j) for root in roots for j in model.subtrees[_joint(robot, root)]}
+        for j in sorted(chosen - {0}):
+            if not 0.0 <= (mass := model.inertias[j].mass) < np.inf:
+                raise ModelError(f"{owner}: the mass carried by joint '{model.names[j]}' of {robot.name} is {mass:g}")
         massive = tuple(j for j in sorted(chosen) if j > 0 and model.inertias[j].mass > 0.0)
         if not massive:
             raise ModelError(f"{owner}: the chosen bodies of {robot.name} have no mass")
