@@ -20,6 +20,7 @@ from liegroups.space import as_space
 
 from ..errors import FunctionError, NotPicklableError, SizeError, UndefinedError, WrongObjectError
 from ..point import MovingPoint, Point
+from ..questions import ask_once
 from .differences import (
     automatic_slopes,
     complex_slopes,
@@ -223,7 +224,10 @@ class FromCallable(Function):
         """
         _SEEN.add(self)
         given = q.copy()
-        again = real_numbers(asked(self.f, given, self.name, copies=False), f"value of {self.name}").reshape(-1)
+        came: Any = asked(self.f, given, self.name, copies=False)
+        again = real_numbers(came, f"value of {self.name}").reshape(-1)
+        if self.jac is None and str(getattr(came, "dtype", "")) in ("float16", "float32"):
+            ask_once(f"{self.name} gives {came.dtype}: differences of it have 4 digits or less; compute in float64")
         if given.tobytes() != q.tobytes():
             entry = int(np.flatnonzero(given != q)[0])
             seen = f"{self.name} writes into its argument: entry {entry} of q was {q[entry]:.6g}, is {given[entry]:.6g}"

@@ -369,3 +369,14 @@ def test_lengths_of_springs_are_asked_about(
         f"length of a spring: {length:.6g} m, where its ends are at most {most} m apart: is it in millimetres?"
         in found[0]
     )
+
+
+@pytest.mark.parametrize(("kind", "count"), [(np.float32, 1), (np.float64, 0)])
+def test_a_function_in_single_precision_is_asked_about(kind: Any, count: int, caplog: pytest.LogCaptureFixture) -> None:
+    """As of jax, where double precision is not switched on: its differences are those of rounding errors."""
+    ask_once.cache_clear()
+    f = lc.Function.from_callable(lambda q: kind(np.real(q[:1])) ** 2, Rn(2), Rn(1), name="coarse", trace=False)
+    with caplog.at_level(logging.WARNING, "constraints"):
+        slope = f.jacobian([0.3, 0.0])[0, 0]
+    assert [record.getMessage()[:22] for record in caplog.records] == ["coarse gives float32: "] * count
+    assert (abs(slope - 0.6) > 1e-5) == bool(count)
