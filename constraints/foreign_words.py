@@ -159,7 +159,14 @@ FOREIGN_WORDS: dict[str, dict[str, dict[str, str]]] = {
         "Assembly": {"diagnose": "`assembly.projection.diagnose()`"},
         "assemble_position assemble_velocity": {},
     },
-    "constraints.dynamics": {"simulate": {"tau": "forces=lambda motion, t: tau"}},
+    "constraints.dynamics": {
+        "simulate": {"tau": "forces=lambda motion, t: tau", "external": "what acts is forces=[...]"},
+        "forward_dynamics inverse_dynamics": {"forces": "what acts is external=[...]"},
+    },
+    "constraints.actions": {
+        "ContactForwardDynamics.__init__": {"external forces": "springs, dampers and other laws do not act in a node"},
+        "Actuators.__init__": {"": "Actuators.joints(robot, names), full, floating_base, matrix or function"},
+    },
     "constraints.reduced": {
         "MinimalCoordinates": {
             "u qu nu nqu": "`independent`, names, or `partition.independent`, columns",

@@ -1,5 +1,6 @@
 """Actions of optimal control: contact dynamics with costs and constraints, and exact derivatives."""
 
+from ..keywords import answer as _answer
 from .action import (
     Action as Action,
     Derivatives as Derivatives,
@@ -18,3 +19,5 @@ from .quasi_static import QuasiStatic as QuasiStatic
 from .stage_constraints import ConstraintStack as ConstraintStack, StageConstraint as StageConstraint
 from .stance import Load as Load
 from .state_space import StageSpace as StageSpace, StateSpace as StateSpace
+
+_answer(__name__)
