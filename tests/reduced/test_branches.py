@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from linkages_with_balls import ball_delta
 
 from constraints import ConstraintError, errors
 from constraints.models import Mechanism, mechanisms
@@ -112,6 +113,18 @@ def test_a_part_of_a_rotation_is_held_too() -> None:
     assert len({tuple(np.round(way[7:], 6)) for way in level}) >= 2
     for way in found.ways:
         assert np.abs(rows.position_error(way.q)).max() < 1e-9
+
+
+def test_rods_that_spin_are_in_one_way() -> None:
+    """Six rods between balls, each of which may turn alone: ways differ by the place of the platform."""
+    delta = ball_delta()
+    found = delta.branches(closed(delta), tries=30)
+    assert found.open == 0  # every restart ended open while the turn of each rod was held
+    places = [delta.robot.at(way.q).placement("platform").homogeneous for way in found.ways]
+    assert len(places) > 8
+    for i, place in enumerate(places):
+        assert min(np.abs(place - other).max() for j, other in enumerate(places) if j != i) > 1e-3
+        assert np.abs(delta.constraint_set().position_error(found.ways[i].q)).max() < 1e-9
 
 
 def test_bounds_that_are_asked_for_are_kept() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from math import tau
 from typing import Any, NamedTuple, final
@@ -12,11 +13,13 @@ from liegroups import Segments
 from liegroups.arguments import as_flag, as_tolerance, expect
 from liegroups.arrays import ArrayLike, Matrix, Vector
 from liegroups.errors import OverlapError
+from liegroups.formulas.second_order import cross
 from liegroups.frozen import read_only
 
 from ...errors import SpaceMismatchError
 from ...linear_algebra import RANK_TOLERANCE, largest, singular_values
 from ...loops import AssemblyOptions, assemble_position
+from ...loops.closing.idle_motions import idle_directions
 from ...loops.closing.lu import factorised
 from ...loops.mobility import CLOSED
 from ...ranges import whole_number
@@ -124,7 +127,8 @@ def branches(
 
     From random values of the dependent coordinates (as `robot.random` draws them) the mechanism is assembled with the
     others held: the same seed gives the same ways. Two ways are the same if all bodies are at the same places, to 1e-5;
-    whole turns do not count (a leg flipped by a universal joint is another way). It is a search, not a proof: ways with
+    whole turns do not count (a leg flipped by a universal joint is another way), nor how far a body that may turn alone
+    has turned, as a rod between two balls about its own axis. It is a search, not a proof: ways with
     a small basin of attraction may be missed, and `describe` says how often each was found. If J_v is singular a way
     may be one of infinitely many.
 
@@ -153,9 +157,10 @@ def branches(
     if as_flag(close, "close"):
         given = np.array(parts.close(given, t=t, rhs=rhs).or_raise().q)
     check_closed(parts.constraint_set, parts.constraint_set.position_error(given, rhs), "position", CLOSED, CLOSE_IT)
-    held = _held(parts)
+    idle = _idle_axes(parts, given, rhs)
+    held = _held(parts, idle)
     rng = np.random.default_rng(start)
-    ways, bodies, times, failed = [given], [_bodies(parts, given)], [0], 0
+    ways, bodies, times, failed = [given], [_bodies(parts, given, idle)], [0], 0
     for _ in range(count):
         near = _restart(parts, given, rng)
         found = _closed(parts, near, held, rhs, bounds, limit)
@@ -163,7 +168,7 @@ def branches(
             failed += 1
             continue
         found = _without_turns(parts, given, found, bounds)
-        placed = _bodies(parts, found)
+        placed = _bodies(parts, found, idle)
         same = next((i for i, each in enumerate(bodies) if largest(each - placed) <= SAME_PLACES), None)
         if same is None:
             ways.append(found)
@@ -176,16 +181,36 @@ def branches(
     )
 
 
-def _bodies(parts: MinimalCoordinates, q: Vector) -> Matrix:
-    """Rotations and translations (joints, 12) of what the joints carry, in the world."""
-    posture = parts.constraint_set.robot.at(q)
-    return np.array([np.r_[oMi.rotation.ravel(), oMi.translation] for oMi in posture.placed().oMi[1:]])
+def _idle_axes(parts: MinimalCoordinates, q: Vector, rhs: Any) -> dict[int, tuple[Vector, Vector]]:
+    """By joint, direction and a point of the axis about which its body may turn alone, in the axes of the body."""
+    robot, axes = parts.constraint_set.robot, dict[int, tuple[Vector, Vector]]()
+    posture = robot.at(q)
+    J = parts.constraint_set.jacobian(q, rhs)
+    for name, motion in idle_directions(robot, posture, J, parts.partition.rank).items():
+        linear, angular = np.split(posture.jacobian(name) @ motion, 2)
+        speed = float(np.linalg.norm(angular))
+        axes[robot.joint_index(name)] = angular / speed, cross(angular, linear) / speed**2
+    return axes
 
 
-def _held(parts: MinimalCoordinates) -> Segments | None:
-    """What is held, as a block of the space; None where it is a part of a rotation or of a pose."""
+def _bodies(parts: MinimalCoordinates, q: Vector, idle: dict[int, tuple[Vector, Vector]]) -> Matrix:
+    """Rotations and translations (joints, 12) of what joints carry, in the world; of a body that is idle its axis."""
+    placed = parts.constraint_set.robot.at(q).placed().oMi
+    rows = [np.r_[oMi.rotation.ravel(), oMi.translation] for oMi in placed[1:]]
+    for i, (direction, point) in idle.items():
+        rows[i - 1] = np.r_[placed[i].rotation @ direction, np.zeros(6), placed[i].act(point)]
+    return np.array(rows)
+
+
+def _held(parts: MinimalCoordinates, idle: Iterable[int]) -> Segments | None:
+    """What is held, but for idle turns, as a block of the space; None where it is a part of a rotation or of a pose."""
+    robot, turns = parts.constraint_set.robot, set[int]()
+    for i in idle:
+        columns = robot.velocity_slice_of(robot.joint_names[i - 1])
+        own = [k for k in parts.held.tolist() if columns.start <= k < columns.stop]
+        turns.update(own if len(own) == 1 else ())
     try:
-        return Segments.coordinates(parts.constraint_set.robot.space, parts.held)
+        return Segments.coordinates(robot.space, [k for k in parts.held.tolist() if k not in turns])
     except OverlapError:
         return None
 
