@@ -48,12 +48,12 @@ class Changes(NamedTuple):
 
 def changes_in(events: Sequence[Event], watch: Watch, piece: TakenStep) -> Changes:
     """The events of a step."""
-    values = [event.value(piece.t + piece.h, piece.end) for event in events]
+    values = _values(events, piece.t + piece.h, piece.end)
     times, often = list[tuple[float, int]](), list[int]()
     parts = [part * piece.h for part in WITHIN]
-    motions = [piece.near(s) for s in parts] if events else []
+    near = [_values(events, piece.t + s, piece.near(s)) for s in parts] if events else []
     for i, event in enumerate(events):
-        seen = [event.value(piece.t + s, motion) for s, motion in zip(parts, motions, strict=True)]
+        seen = [row[i] for row in near]
         found = watch.changes(i, [*seen, values[i]])
         if found and found[0].place < len(parts):
             seen = [event.value(piece.t + s, piece.at(s)) for s in parts]
@@ -61,6 +61,11 @@ def changes_in(events: Sequence[Event], watch: Watch, piece: TakenStep) -> Chang
         often += [i] if len(found) > 1 and not (event.acts and found[0].counts) else []
         times += [(_time_of(event, change, piece, [*seen, values[i]]), i) for change in found if change.counts]
     return Changes(sorted(times), values, often)
+
+
+def _values(events: Sequence[Event], t: float, motion: Motion) -> list[float]:
+    """Of all events at one state, before the next: sides of a floor keep what they see of the last one."""
+    return [event.value(t, motion) for event in events]
 
 
 def _time_of(event: Event, change: Change, piece: TakenStep, seen: Sequence[float]) -> float:

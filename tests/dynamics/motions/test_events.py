@@ -167,6 +167,23 @@ def test_watching_does_not_change_the_motion() -> None:
     assert {crossing.name for crossing in seen} == {str(i) for i in range(10) if 0.3 < expected[i] < 0.8}
 
 
+def test_all_events_are_asked_at_a_state_before_the_next() -> None:
+    """Sides of a floor keep what they see of one state: event by event, each asked for its own dynamics."""
+    _, rows = ball()
+    asked: list[tuple[str, float]] = []
+
+    def event(name: str) -> Event:
+        def value(motion: Motion, t: float) -> float:
+            asked.append((name, t))
+            return 1.0 + t
+
+        return Event(value, name)
+
+    simulate(rows, [0.0, 0.0, 1.0], np.zeros(3), 0.02, 0.01, events=[event("a"), event("b")])
+    assert [name for name, _ in asked] == ["a", "b"] * (len(asked) // 2)
+    assert len(asked) > 8
+
+
 def test_watching_does_not_end_a_motion_where_parts_of_a_step_fail(monkeypatch: pytest.MonkeyPatch) -> None:
     """Item 8: a shorter step that ends in a singular pose may fail; the time is then that of a cubic, of order 4."""
     inertia = pin.Inertia(1.0, np.array([0.1, 0.0, -0.5]), np.diag([0.1, 0.2, 0.3]))
