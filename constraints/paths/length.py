@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from liegroups.arrays import Matrix, Vector
 
 from ..linear_algebra import row_lengths
 from ..problem.problem import Problem
-
-if TYPE_CHECKING:
-    from .path import Path
 
 
 def lengths_between(problem: Problem, Q0: Matrix, Q1: Matrix) -> Vector:
@@ -28,8 +23,3 @@ def lengths_between(problem: Problem, Q0: Matrix, Q1: Matrix) -> Vector:
         (n,).
     """
     return row_lengths(problem.space.difference(Q0, Q1)[:, problem.free])
-
-
-def length_along(path: Path) -> float:
-    """What `Path.length` gives."""
-    return float(sum(lengths_between(p.problem, p.samples[:-1], p.samples[1:]).sum() for p in path.pieces))

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from math import inf
-from typing import TYPE_CHECKING, Any, NoReturn, cast, final
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, cast, final
 
 import numpy as np
 
@@ -22,8 +22,7 @@ from ..problem.steps import Jump as Jump, StepSize as StepSize
 from ..solvers import Options, Projection, Projector
 from ..solvers.projection.batch_arguments import suspects
 from ..words import counted
-from .held import Held, held_along
-from .length import length_along
+from .length import lengths_between
 from .moving_rhs import MovingRightHandSide
 
 if TYPE_CHECKING:
@@ -141,10 +140,30 @@ class Piece:
             edges = program.run(self.samples[:-1], self.samples[1:], rhs, inf, inf)
             if not edges.status.any():
                 return float(self.projector.residuals(np.concatenate([self.samples, edges.middles]), rhs).max())
-        return self.error(np.concatenate([self.times, 0.5 * (self.times[1:] + self.times[:-1])]))
+        return self.error(_with_middles(self))
 
     def __repr__(self) -> str:
         return f"Piece({counted(len(self.samples), 'sample')} on {', '.join(self.problem.constraints.names)})"
+
+
+def _with_middles(piece: Piece) -> Vector:
+    """Times of all samples, then those half-way between them."""
+    return np.concatenate([piece.times, 0.5 * (piece.times[1:] + piece.times[:-1])])
+
+
+class Held(NamedTuple):
+    """A constraint that a path holds.
+
+    Attributes:
+        name: of the constraint.
+        error: its largest error norm along the path, in the units of its rows.
+    """
+
+    name: str
+    error: float
+
+    def __str__(self) -> str:
+        return f"{self.name}, largest error {self.error:.3g}"
 
 
 @final
@@ -229,7 +248,7 @@ class Path(NamesChecked):
     @property
     def length(self) -> float:
         """Sum of the distances between samples, over free dofs: root of the sum of squares, in rad and m alike."""
-        return length_along(self)
+        return float(sum(lengths_between(p.problem, p.samples[:-1], p.samples[1:]).sum() for p in self.pieces))
 
     @property
     def start(self) -> Vector:
@@ -302,7 +321,13 @@ class Path(NamesChecked):
 
     def held(self) -> tuple[Held, ...]:
         """The constraints that are held along the path, with the largest error of each at samples and between."""
-        return held_along(self)
+        worst = dict[str, float]()
+        for piece in self.pieces:
+            times = _with_middles(piece).tolist()
+            for q, t in zip(piece.at_times(times), times, strict=True):
+                for label, norm in piece.problem.constraints.norms(piece.problem.error(q, rhs=piece.sides.at(t))):
+                    worst[label] = max(worst.get(label, 0.0), float(norm))
+        return tuple(Held(*each) for each in worst.items())
 
     def max_jump(self) -> Jump:
         """Largest distances between consecutive samples."""
