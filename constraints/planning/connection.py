@@ -18,8 +18,8 @@ from ..problem.problem import Problem
 from ..solvers import Projector
 from ..words import counted
 from .edges import EdgeJudge
-from .ends import Goal, Goals, Refused, check_space, goals_of, in_words, left_unasked, rows_of, usable
-from .leaf import LeafOfProblem, path_projector
+from .ends import Goal, RandomSolutions, Refused, check_space, goals_of, left_unasked, rows_of, usable
+from .leaf import Effort as Effort, LeafOfProblem, path_projector
 from .limits import Clock, Limits
 from .status import PlanningStatus
 from .trees import SearchTree
@@ -48,25 +48,6 @@ OUTSIDE_A_RANGE = 0.01
 """Part of them that is left out at either end of a range: trees grow towards each other where they come near."""
 ROUNDS_WITHOUT_GOAL = 200
 """Rounds of looking for a goal in vain after which there is none."""
-
-
-class Effort(NamedTuple):
-    """What a search took.
-
-    Attributes:
-        nodes: in all trees.
-        rounds: of growth.
-        projections, checks: onto the constraints, for collisions.
-        refused: edges between nodes that were taken back when looked at closely.
-        seconds: wall time [s].
-    """
-
-    nodes: int
-    rounds: int
-    projections: int
-    checks: int
-    refused: int
-    seconds: float
 
 
 class Branchings(NamedTuple):
@@ -227,13 +208,13 @@ class LeafSearch:
         self._found: Path | None = None
         self._reason = ""
 
-    def run(self, starts: Matrix, goals: Matrix | Goals) -> Connection:
+    def run(self, starts: Matrix, goals: Matrix | RandomSolutions) -> Connection:
         """The whole search."""
         here = usable(self._leaf, starts, "start")
         if isinstance(here, Refused):
             return self._refused(here)
-        if isinstance(goals, Goals):
-            there = self._first_goals(goals, here[0])
+        if isinstance(goals, RandomSolutions):
+            there = goals.first(self._rng, here[0], self._clock, ROUNDS_WITHOUT_GOAL, PlanningStatus.NO_GOAL)
         else:
             there = usable(self._leaf, goals, "goal")
         if isinstance(there, Refused):
@@ -242,18 +223,8 @@ class LeafSearch:
         if path is not None:
             return self._result(PlanningStatus.FOUND, path)
         self._trees = SearchTree(self._leaf, here), SearchTree(self._leaf, there)
-        status = self._grow(goals if isinstance(goals, Goals) else None)
+        status = self._grow(goals if isinstance(goals, RandomSolutions) else None)
         return self._result(status, self._found)
-
-    def _first_goals(self, goals: Goals, like: Vector) -> Matrix | Refused:
-        for _ in range(ROUNDS_WITHOUT_GOAL):
-            found = goals.more(self._rng, like)
-            if len(found):
-                return found
-            if self._clock.is_over:
-                break
-        words = f"{counted(goals.tried, 'projection')}; {in_words(goals.collisions) or goals.nearest}"
-        return Refused(PlanningStatus.NO_GOAL, words, goals.collisions, goals.colliding)
 
     def _straight(self, starts: Matrix, goals: Matrix) -> Path | None:
         """The straight way between the two ends that are nearest to each other, if it is free."""
@@ -262,7 +233,7 @@ class LeafSearch:
         j = int(far.argmin())
         return self._edges.laid(np.array([starts[rows[j]], goals[j]])).path
 
-    def _grow(self, goals: Goals | None) -> PlanningStatus:
+    def _grow(self, goals: RandomSolutions | None) -> PlanningStatus:
         """Grow both trees until they meet on a way that is free, or a limit is reached."""
         here, there = start, goal = self._trees
         count = 0
@@ -363,10 +334,8 @@ class LeafSearch:
         return replace(result, reason=refused.words, collisions=refused.collisions, refused=refused.q)
 
     def _result(self, status: PlanningStatus, path: Path | None) -> Connection:
-        counts, trees = self._leaf.counts, self._trees
-        nodes = sum(tree.count for tree in trees)
-        effort = Effort(nodes, counts.rounds, counts.projections, counts.checks, counts.refused, self._clock.spent)
-        shown = None
+        trees, shown = self._trees, None
+        effort = self._leaf.counts.effort(sum(tree.count for tree in trees), self._clock.spent)
         if trees:
             start, goal = trees
             shown = Branchings(start.q.copy(), start.parents.copy(), goal.q.copy(), goal.parents.copy())

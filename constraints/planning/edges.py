@@ -13,7 +13,7 @@ from ..paths.edges import interpolate_edges
 from ..paths.interpolation import PathStatus
 from ..paths.moving_rhs import MovingRightHandSide
 from ..paths.path import Path, Piece, StepSize
-from .leaf import LeafOfProblem
+from .leaf import MAX_ANGLE, MAX_LENGTH, LeafOfProblem
 
 CHECKED_ANGLE, CHECKED_LENGTH = 0.02, 0.005
 """Most that a joint moves between configurations of a path that are looked at for collisions [rad], [m]."""
@@ -84,9 +84,8 @@ class EdgeJudge:
         Where the constraints are not reached between two samples, as may be near singular ones: when that is.
         """
         try:
-            found = (
-                None if self._leaf.collisions is None else self._leaf.collisions.first_collision(path, LAST_RESOLUTION)
-            )
+            model = self._leaf.collisions
+            found = None if model is None else model.first_collision(path, LAST_RESOLUTION)
         except FailedError as lost:
             (piece,), last = path.pieces, np.broadcast_to(lost.result.q, path.pieces[0].samples.shape)
             away = self._leaf.chart.distances(piece.samples, last)
@@ -104,10 +103,8 @@ class EdgeJudge:
             ways: the way of each node (n,), rising.
         """
         leaf, edges = self._leaf, np.flatnonzero(ways[:-1] == ways[1:])
-        max_angle, max_length = leaf.limits
-        found = interpolate_edges(
-            leaf.projector, Q[edges], Q[edges + 1], leaf.rhs, max_angle=max_angle, max_length=max_length
-        )
+        ends = Q[edges], Q[edges + 1]
+        found = interpolate_edges(leaf.projector, *ends, leaf.rhs, max_angle=MAX_ANGLE, max_length=MAX_LENGTH)
         owners = np.repeat(edges, np.diff(found.offsets))
         inside = (found.times > 0.0) & (found.times < 1.0)
         samples, places = found.samples[inside], (owners + found.times)[inside]

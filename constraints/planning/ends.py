@@ -21,7 +21,9 @@ from ..robot import Bounds
 from ..rows.right_hand_side import RightHandSide
 from ..solvers import Options, Projector
 from ..solvers.projection.batch_arguments import starts_of
+from ..words import counted
 from .leaf import LeafOfProblem
+from .limits import Clock
 from .status import PlanningStatus
 
 GOALS_AT_ONCE = 16
@@ -48,46 +50,39 @@ class Refused(NamedTuple):
 
 
 @final
-class Goals:
-    """Goals that are found while the search goes on: solutions of a problem and of one of several others.
+class RandomSolutions:
+    """Solutions of problems that are found from random configurations: goals of a search, starts of branches.
 
     Args:
-        leaf: where they must lie.
-        problems: what they must solve beside.
+        leaf: has the random configurations, collisions, counts, and the threshold.
+        problems: what is solved, each with its right-hand sides.
+        at_once: random configurations that are projected together.
+
+    Attributes:
+        tried, solved: how many projections, and how many of them succeeded.
+        nearest: the last try that failed by least, in words.
+        colliding, collisions: the last solution (nq,) of a round without a free one, and the pairs that collide there.
     """
 
-    def __init__(self, leaf: LeafOfProblem, problems: Sequence[Problem]) -> None:
-        self._leaf, threshold = leaf, leaf.projector.options.threshold
-        self._projectors = list[tuple[Projector, RightHandSide]]()
-        for other in problems:
-            both = leaf.problem.merged(other)
-            self._projectors.append(
-                (
-                    Projector(both, Options(threshold=threshold), leaf.projector.engine),
-                    both.rhs_from_parts(other.rhs, leaf.rhs),
-                )
-            )
-        self.tried, self.collisions = 0, tuple[Collision, ...]()
+    def __init__(
+        self, leaf: LeafOfProblem, problems: Sequence[tuple[Problem, RightHandSide]], at_once: int = GOALS_AT_ONCE
+    ) -> None:
+        options, engine = Options(threshold=leaf.projector.options.threshold), leaf.projector.engine
+        self._projectors = [(Projector(problem, options, engine), rhs) for problem, rhs in problems]
+        self._leaf, self._at_once = leaf, at_once
+        self.tried, self.solved, self.nearest = 0, 0, ""
         self.colliding: Vector | None = None
-        self.nearest = ""
-
-    @staticmethod
-    def within(leaf: LeafOfProblem, box: Bounds) -> Goals:
-        """Goals in a box."""
-        narrow = narrowed(leaf.problem, box)
-        goals = Goals(leaf, ())
-        options = Options(threshold=leaf.projector.options.threshold)
-        goals._projectors.append((Projector(narrow, options, leaf.projector.engine), leaf.rhs.on(narrow.constraints)))
-        return goals
+        self.collisions = tuple[Collision, ...]()
 
     def more(self, rng: np.random.Generator, like: Vector) -> Matrix:
-        """Goals (n, nq) found from some random configurations; often none."""
+        """Free ones (n, nq) from some random configurations, with the frozen dofs of another one; often none."""
         leaf, found = self._leaf, list[Matrix]()
         for projector, rhs in self._projectors:
-            batch = projector.project_batch(leaf.random(rng, like, GOALS_AT_ONCE), rhs)
+            batch = projector.project_batch(leaf.random(rng, like, self._at_once), rhs)
             leaf.counts.projections += len(batch)
             self.tried += len(batch)
             Q = batch.q[batch.success]
+            self.solved += len(Q)
             if not len(Q) and not found:
                 self.nearest = str(batch[int(batch.residual.argmin())])
             free = leaf.free(Q)
@@ -96,17 +91,18 @@ class Goals:
             found.append(Q[free])
         return np.concatenate(found)
 
-
-def narrowed(problem: Problem, box: Bounds) -> Problem:
-    """The same problem in narrower bounds.
-
-    Raises:
-        SizeError: a box of another size.
-        EmptyIntervalError: a box that lies beside the bounds; names the joint.
-    """
-    box, own = box.on(problem.space), problem.bounds
-    both = Bounds(problem.space, np.maximum(box.lower, own.lower), np.minimum(box.upper, own.upper))
-    return problem.with_bounds(both)
+    def first(
+        self, rng: np.random.Generator, like: Vector, clock: Clock, rounds: int, status: PlanningStatus
+    ) -> Matrix | Refused:
+        """The first free ones (n, nq) in some rounds; or the status, and why there is none."""
+        for _ in range(rounds):
+            found = self.more(rng, like)
+            if len(found):
+                return found
+            if clock.is_over:
+                break
+        words = f"{counted(self.tried, 'projection')}; {in_words(self.collisions) or self.nearest}"
+        return Refused(status, words, self.collisions, self.colliding)
 
 
 def rows_of(problem: Problem, given: ArrayLike, what: str) -> Matrix:
@@ -124,22 +120,27 @@ def rows_of(problem: Problem, given: ArrayLike, what: str) -> Matrix:
     return read_only(problem.check(given, what)[None].copy())
 
 
-def goals_of(leaf: LeafOfProblem, given: Goal) -> Matrix | Goals:
+def goals_of(leaf: LeafOfProblem, given: Goal) -> Matrix | RandomSolutions:
     """What a user gives as goal.
 
     Raises:
         SizeError, DtypeError, NotFiniteError, NotNormalizedError: what is wrong with a configuration.
         WrongObjectError: something that is no goal.
         SpaceMismatchError, RobotMismatchError: a goal for another robot.
+        EmptyIntervalError: a box that lies beside the bounds; names the joint.
     """
+    own = leaf.problem
     if isinstance(given, Bounds):
-        return Goals.within(leaf, given)
-    if isinstance(given, Problem):
-        return Goals(leaf, (given,))
-    if isinstance(given, list | tuple) and any(isinstance(each, Problem) for each in cast("list[object]", given)):
-        several = [expect(each, Problem, "goal among several", "a Problem") for each in cast("list[object]", given)]
-        return Goals(leaf, several)
-    return rows_of(leaf.problem, cast("ArrayLike", given), "goal")
+        box = given.on(own.space)
+        both = Bounds(own.space, np.maximum(box.lower, own.bounds.lower), np.minimum(box.upper, own.bounds.upper))
+        narrow = own.with_bounds(both)
+        return RandomSolutions(leaf, [(narrow, leaf.rhs.on(narrow.constraints))])
+    listed: list[object] = [*cast("Any", given)] if isinstance(given, list | tuple) else [given]
+    if not any(isinstance(each, Problem) for each in listed):
+        return rows_of(own, cast("ArrayLike", given), "goal")
+    others = [expect(each, Problem, "goal among several", "a Problem") for each in listed]
+    merged = [(own.merged(other), other) for other in others]
+    return RandomSolutions(leaf, [(both, both.rhs_from_parts(other.rhs, leaf.rhs)) for both, other in merged])
 
 
 def usable(leaf: LeafOfProblem, Q: Matrix, what: str) -> Matrix | Refused:

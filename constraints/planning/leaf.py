@@ -32,6 +32,25 @@ MET = 1e-6
 """Distance from a target, in steps, that counts as none."""
 
 
+class Effort(NamedTuple):
+    """What a search took.
+
+    Attributes:
+        nodes: in all trees.
+        rounds: of growth.
+        projections, checks: onto the constraints, for collisions.
+        refused: edges between nodes that were taken back when looked at closely.
+        seconds: wall time [s].
+    """
+
+    nodes: int
+    rounds: int
+    projections: int
+    checks: int
+    refused: int
+    seconds: float
+
+
 @final
 class Counts:
     """What a search has asked for.
@@ -45,6 +64,10 @@ class Counts:
 
     def __init__(self) -> None:
         self.projections = self.checks = self.rounds = self.refused = 0
+
+    def effort(self, nodes: int, seconds: float) -> Effort:
+        """All of it, with the nodes of all trees and the time [s] that it took."""
+        return Effort(nodes, self.rounds, self.projections, self.checks, self.refused, seconds)
 
 
 class Stepped(NamedTuple):
@@ -69,22 +92,13 @@ class LeafOfProblem:
         projector: of the problem.
         rhs: the right-hand side.
         collisions: what must be free; None for nothing.
-        max_angle, max_length: a largest step [rad], [m].
     """
 
-    def __init__(
-        self,
-        projector: Projector,
-        rhs: RightHandSide,
-        collisions: CollisionModel | None,
-        max_angle: float = MAX_ANGLE,
-        max_length: float = MAX_LENGTH,
-    ) -> None:
+    def __init__(self, projector: Projector, rhs: RightHandSide, collisions: CollisionModel | None) -> None:
         self.projector, self.rhs, self.collisions = projector, rhs, collisions
         self.problem: Problem = projector.problem
         self.space = self.problem.space
-        self.limits = max_angle, max_length
-        self.chart = Metric(self.problem, max_angle, max_length)
+        self.chart = Metric(self.problem, MAX_ANGLE, MAX_LENGTH)
         self.counts = Counts()
         self._like: LeafOfProblem | None = None
         self._points = random_points(self.problem.bounds, self.problem.revolute)
@@ -112,7 +126,7 @@ class LeafOfProblem:
 
     def without_collisions(self) -> LeafOfProblem:
         """The same leaf where nothing collides, with counts of its own."""
-        return LeafOfProblem(self.projector, self.rhs, None, *self.limits)
+        return LeafOfProblem(self.projector, self.rhs, None)
 
     def free(self, Q: Matrix) -> BoolVector:
         """Whether configurations (n, nq) are free of collisions."""
@@ -164,8 +178,7 @@ def path_projector(problem: Problem | Projector) -> Projector:
     Raises:
         OptionError: its options have a clock, so that paths would not be the same each time.
     """
-    local = Options.local(threshold=THRESHOLD_OF_PATHS)
     if isinstance(problem, Projector):
         problem.options.without_clock("of a path")
         return problem
-    return kept_projector(problem, local)
+    return kept_projector(problem, Options.local(threshold=THRESHOLD_OF_PATHS))

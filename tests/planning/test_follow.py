@@ -29,8 +29,8 @@ from constraints.models import sample_arm
 from constraints.planning import Limits, PlanningStatus, follow, timed
 from constraints.planning.edges import CHECKED_ANGLE
 from constraints.planning.following import search
+from constraints.planning.following.follow import MOST_STARTS, random_starts
 from constraints.planning.following.nodes import FollowedNodes
-from constraints.planning.following.random_solutions import MOST_STARTS, RandomSolutions
 from constraints.planning.following.targets import Targets
 from constraints.planning.following.tracker import Stopped, Tracker
 from constraints.planning.leaf import LeafOfProblem
@@ -543,7 +543,7 @@ def test_random_starts_are_apart_by_a_largest_step() -> None:
         problem = tip_of(planar(lengths))
         projector = Projector(problem, Options(threshold=1e-9))
         leaf = LeafOfProblem(projector, problem.check_rhs([0.5, 0.3, 0.0]), None)
-        starts = RandomSolutions(leaf, generator(), Clock(None)).starts()
+        starts = random_starts(leaf, generator(), Clock(None))
         assert isinstance(starts, np.ndarray)
         assert 2 <= len(starts) <= most
         assert len(starts) > 10 or most == 2

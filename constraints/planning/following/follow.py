@@ -10,7 +10,7 @@ from typing import final
 import numpy as np
 
 from liegroups.arguments import expect, is_finite_number
-from liegroups.arrays import ArrayLike, Matrix
+from liegroups.arrays import ArrayLike, Matrix, Vector
 
 from ...collisions.model import Collision, CollisionModel
 from ...errors import OptionError
@@ -21,17 +21,21 @@ from ...problem.problem import Problem
 from ...rows.right_hand_side import RightHandSide
 from ...solvers import Projector
 from ...words import counted
-from ..connection import Effort
-from ..ends import Refused, check_space, in_words, left_unasked, rows_of, usable
-from ..leaf import LeafOfProblem, path_projector
+from ..ends import RandomSolutions, Refused, check_space, in_words, left_unasked, rows_of, usable
+from ..leaf import Effort, LeafOfProblem, path_projector
 from ..limits import Clock, Limits
 from ..status import PlanningStatus
-from .random_solutions import RandomSolutions
 from .reasons import BranchEnd, Reasons
-from .search import BranchSearch, Reached
+from .search import DRAWN_AT_ONCE, BranchSearch, Reached
 from .targets import Targets
 from .tracker import LONGEST_STEP, Stopped, Tracker
 
+MOST_STARTS = 32
+"""Most branches that begin at random solutions."""
+ROUNDS_OF_STARTS = 20
+"""Times that random configurations are drawn before there is no start."""
+DISTINCT = 1.0
+"""Least distance between two starts, in largest steps."""
 TOLD = 32
 """Most branches of which a result says why they stop: those of the starts."""
 SHOWN = 5
@@ -187,7 +191,7 @@ class _Follower:
 
     def run(self, given: Matrix | None, rng: np.random.Generator) -> Following:
         leaf, targets = self._leaf, self._targets
-        starts = RandomSolutions(leaf, rng, self._clock).starts() if given is None else usable(leaf, given, "start")
+        starts = random_starts(leaf, rng, self._clock) if given is None else usable(leaf, given, "start")
         if isinstance(starts, Refused):
             refused = self._result(starts.status, None)
             return replace(refused, reason=starts.words, collisions=starts.collisions)
@@ -225,11 +229,9 @@ class _Follower:
         why: BranchEnd | None = None,
         branches: tuple[BranchEnd, ...] = (),
     ) -> Following:
-        counts, nodes, knots = self._leaf.counts, self._tracker.nodes.count, self._targets.knots
-        seconds = self._clock.spent
-        effort = Effort(nodes, counts.rounds, counts.projections, counts.checks, counts.refused, seconds)
+        effort = self._leaf.counts.effort(self._tracker.nodes.count, self._clock.spent)
         reached = 0.0 if best is None else best.reached
-        rows = int(np.count_nonzero(knots <= reached)) if best is not None else 0
+        rows = int(np.count_nonzero(self._targets.knots <= reached)) if best is not None else 0
         return Following(
             None if best is None else best.path,
             status,
@@ -242,3 +244,19 @@ class _Follower:
             () if why is None else why.joints,
             branches,
         )
+
+
+def random_starts(leaf: LeafOfProblem, rng: np.random.Generator, clock: Clock) -> Matrix | Refused:
+    """Free solutions (n, nq) of the first targets, none near another one; or why there is none."""
+    bounds, kept, distances = leaf.problem.bounds, list[Vector](), leaf.chart.distances
+    like = np.clip(leaf.space.neutral, bounds.lower, bounds.upper)
+    solutions = RandomSolutions(leaf, [(leaf.problem, leaf.rhs)], DRAWN_AT_ONCE)
+    found = solutions.first(rng, like, clock, ROUNDS_OF_STARTS, PlanningStatus.NO_START)
+    if isinstance(found, Refused):
+        return found
+    for q in found:
+        if not kept or distances(np.array(kept), np.repeat(q[None], len(kept), axis=0)).min() > DISTINCT:
+            kept.append(q)
+        if len(kept) == MOST_STARTS:
+            break
+    return np.array(kept)

@@ -11,12 +11,14 @@ from liegroups.arrays import Indices, Matrix, Vector
 from ...collisions.model import Collision
 from ...paths.path import Path, Piece
 from ...words import counted
+from ..ends import RandomSolutions
 from ..leaf import LeafOfProblem
 from ..limits import Clock
-from .random_solutions import RandomSolutions
 from .targets import Targets
 from .tracker import LONGEST_STEP, BranchEnds, Tracker
 
+DRAWN_AT_ONCE = 64
+"""Random configurations that are projected onto targets together. It is part of what a seed means."""
 BRANCHES_AT_ONCE = 24
 """Branches that are drawn aside together. It is part of what a seed means."""
 ROUNDS_WITHOUT_NEWS = 10
@@ -134,15 +136,13 @@ class BranchSearch:
 
     def _beyond(self, best: Reached) -> Beyond:
         """Look for solutions of the targets a bit behind a stop; where all collide, some times more."""
-        solutions = RandomSolutions(self._leaf, self._rng, self._clock, best.q[-1])
-        rhs, solved = self._targets.at(min(1.0, best.reached + LEAST_NEWS)), 0
+        rhs, free = self._targets.at(min(1.0, best.reached + LEAST_NEWS)), 0
+        solutions = RandomSolutions(self._leaf, [(self._leaf.problem, rhs)], DRAWN_AT_ONCE)
         for _ in range(ROUNDS_BEYOND):
-            Q = solutions.of(rhs)
-            solved += len(Q)
-            free = int(self._leaf.free(Q).sum())
-            if free or not solved:
-                return Beyond(solutions.tried, solved, free)
-        return Beyond(solutions.tried, solved, 0)
+            free = len(solutions.more(self._rng, best.q[-1]))
+            if free or not solutions.solved:
+                break
+        return Beyond(solutions.tried, solutions.solved, free)
 
     def _ended(self, ends: BranchEnds) -> None:
         """Keep the ends of more branches."""

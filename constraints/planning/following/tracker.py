@@ -12,7 +12,7 @@ from liegroups.arrays import BoolVector, Indices, Matrix, Vector
 from ...paths.path import StepSize
 from ...solvers.edges import SLACK_OF_A_MIDDLE
 from ..edges import CHECKED_ANGLE, CHECKED_LENGTH, inner_parts
-from ..leaf import LeafOfProblem
+from ..leaf import MAX_ANGLE, MAX_LENGTH, LeafOfProblem
 from ..limits import Clock
 from .nodes import FollowedNodes
 from .targets import Targets
@@ -104,8 +104,7 @@ class Tracker:
     def steps(self, Q0: Matrix, Q1: Matrix) -> Vector:
         """Distances (n,) in the joint that moves most, in largest steps."""
         angles, lengths = self._size.of_rows(Q0, Q1)
-        max_angle, max_length = self._leaf.limits
-        return np.maximum(angles / max_angle, lengths / max_length)
+        return np.maximum(angles / MAX_ANGLE, lengths / MAX_LENGTH)
 
     def judged(self, s0: Vector, Q0: Matrix, s1: Vector, Q1: Matrix) -> Judged:
         """Whether steps between solutions are short, go evenly from one end to the other, and are free."""
