@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import NamedTuple, final, overload
+from typing import NamedTuple, TypeVar, cast, final
 
 import numpy as np
 
@@ -42,39 +42,18 @@ ROUNDS_WITHOUT_GAIN = 10
 """Rounds without gain after which a piece is short enough."""
 
 
-@overload
-def shorten(
-    path: Path,
-    *,
-    rng: np.random.Generator,
-    collisions: CollisionModel | None = None,
-    limits: Limits | None = None,
-    keep: Iterable[int] = (),
-    graph: None = None,
-) -> Path: ...
+PathOrPlan = TypeVar("PathOrPlan", Path, Plan)
 
 
-@overload
 def shorten(
-    path: Plan,
+    path: PathOrPlan,
     *,
     rng: np.random.Generator,
     collisions: CollisionModel | None = None,
     limits: Limits | None = None,
     keep: Iterable[int] = (),
     graph: ConstraintGraph | None = None,
-) -> Plan: ...
-
-
-def shorten(
-    path: Path | Plan,
-    *,
-    rng: np.random.Generator,
-    collisions: CollisionModel | None = None,
-    limits: Limits | None = None,
-    keep: Iterable[int] = (),
-    graph: ConstraintGraph | None = None,
-) -> Path | Plan:
+) -> PathOrPlan:
     r"""A shorter path between the same ends, on the same constraints and leaves, by random shortcuts.
 
     A stretch between two samples of a piece is pulled towards the straight way between them, in all joints, in one, or
@@ -144,7 +123,7 @@ def shorten(
         if collisions is not None:
             models = [collisions.among(graph.collision_pairs(each, collisions.joint_pairs)) for each in on]
     after = _shortened(whole, kept, models, rng, Clock(limits.seconds))
-    return replace(path, path=after, certificate=None) if isinstance(path, Plan) else after
+    return cast("PathOrPlan", replace(path, path=after, certificate=None) if isinstance(path, Plan) else after)
 
 
 def _shortened(
