@@ -165,7 +165,7 @@ class Attempts:
                 done.append((motion, path))
             else:
                 on = tuple(leg.part.name for leg, path in done for _ in path.pieces)
-                return Tried(joined([path for _, path in done]), on, 0)
+                return Tried(Path(tuple(piece for _, path in done for piece in path.pieces)), on, 0)
             refused += 1
             if refused == MOTIONS_REFUSED or failed == len(steps):
                 return Tried(None, (), min(failed, max(len(steps) - 1, 0)))
@@ -283,10 +283,3 @@ class Attempts:
 def loop_of(graph: ConstraintGraph, state: State) -> Transition | None:
     """The transition of a state to itself; None where it has none."""
     return next((t for t in graph.transitions_from(state, state) if not t.is_level_set and not t.inner), None)
-
-
-def joined(paths: Sequence[Path]) -> Path:
-    """One path of several, at least one, each of which starts where the one before ends."""
-    return Path(
-        tuple(piece for path in paths for piece in path.pieces), tuple(d for path in paths for d in path.durations)
-    )

@@ -169,18 +169,15 @@ class Sites:
         """Objects that collide wherever the rest is, because the leaves of start and goal fix their poses; in words."""
         if self._collisions is None or GOAL not in self._ends:
             return None
-        return self._of_fixed(place.state.name, tuple((name, mark) for name, mark in place.marks if mark != OTHER))
+        key = place.state.name, tuple((name, mark) for name, mark in place.marks if mark != OTHER)
+        if key not in self._collided:
+            self._collided[key] = self._first_met(*key)
+        return self._collided[key]
 
     @property
     def struck_out(self) -> tuple[str, ...]:
         """What collides where start and goal put it, in words."""
         return tuple(dict.fromkeys(words for words in self._collided.values() if words is not None))
-
-    def _of_fixed(self, state: str, marks: tuple[tuple[str, str], ...]) -> str | None:
-        key = state, marks
-        if key not in self._collided:
-            self._collided[key] = self._first_met(state, marks)
-        return self._collided[key]
 
     def _first_met(self, state: str, marks: tuple[tuple[str, str], ...]) -> str | None:
         by_name = {f.name: f for f in self._foliations[state]}

@@ -80,18 +80,6 @@ class TimeLaw:
         return TimeLaw(self.s, read_only(self.speed / factor), read_only(factor * self.times))
 
 
-def moved(curve: GroupSpline, s: Vector, speed: Vector, bend: Vector) -> tuple[Matrix, Matrix, Matrix]:
-    """Configurations (n, nq), velocities and accelerations (n, nv) on a curve.
-
-    Args:
-        curve: the curve.
-        s: parameters (n,).
-        speed, bend: their first and second time derivatives (n,).
-    """
-    q, first, second = curve.at(s)
-    return q, first * speed[:, None], second * speed[:, None] ** 2 + first * bend[:, None]
-
-
 def fastest_law(curve: GroupSpline, limits: TangentLimits, knots: Vector) -> TimeLaw:
     """The fastest law from rest to rest, by toppra.
 

@@ -25,7 +25,7 @@ from ...rows.right_hand_side import RightHandSide
 from ...solvers import Projector
 from ...words import counted
 from .group_spline import GroupSpline
-from .time_law import TimeLaw, moved
+from .time_law import TimeLaw
 
 LOOKS_PER_SECOND = 1000.0
 """Rate [1/s] at which a trajectory is looked at: its limits while it is made, its residual in `max_error`."""
@@ -124,7 +124,9 @@ class TimedPart:
 
     def at(self, times: Vector) -> tuple[Matrix, Matrix, Matrix]:
         """Configurations (n, nq), velocities and accelerations (n, nv) at times (n,) since its start."""
-        return moved(self.curve, *self.law.at(times))
+        s, speed, bend = self.law.at(times)
+        q, first, second = self.curve.at(s)
+        return q, first * speed[:, None], second * speed[:, None] ** 2 + first * bend[:, None]
 
     def residuals(self, s: Vector, q: Matrix) -> Vector:
         """Residuals (n,) of configurations (n, nq) at parameters (n,) of the curve."""
