@@ -109,10 +109,7 @@ class Attempts:
     """Tries sequences of one task, and keeps what is the same for all of them.
 
     Args:
-        graph: the graph.
         places: of the task.
-        goal: configuration (nq,) where the last motion ends; None where the state is enough.
-        collisions: model of all pairs; None for nothing.
         rng: generator.
         guess: of targets.
         limits: of each search.
@@ -122,39 +119,23 @@ class Attempts:
         refusals, counts, targets, nodes: what was refused, and what it took, so far.
     """
 
-    def __init__(
-        self,
-        graph: ConstraintGraph,
-        places: Sites,
-        goal: Vector | None,
-        collisions: CollisionModel | None,
-        rng: np.random.Generator,
-        guess: Guess,
-        limits: Limits,
-        clock: Clock,
-    ) -> None:
-        self._graph, self._places, self._goal, self._collisions = graph, places, goal, collisions
+    def __init__(self, places: Sites, rng: np.random.Generator, guess: Guess, limits: Limits, clock: Clock) -> None:
+        self._graph, self._places, self._goal = places.graph, places, places.q_goal
         self._rng, self._guess, self._limits, self._clock = rng, guess, limits, clock
         self.refusals, self.counts, self.targets, self.nodes = Refusals(), Counts(), 0, 0
-        self._models: dict[str, CollisionModel] = {}
         self._leaves: dict[tuple[Problem, CollisionModel | None], LeafOfProblem] = {}
         self._failures: defaultdict[str, int] = defaultdict(int)
         self._tried: Counter[tuple[str, ...]] = Counter()
         self._budget = TARGETS_AT_FIRST
 
-    def run(self, q: Vector, steps: Sequence[PlanStep]) -> Tried:
-        """A path along a sequence; or which step failed.
-
-        Args:
-            q: start (nq,).
-            steps: the sequence.
-        """
+    def run(self, steps: Sequence[PlanStep]) -> Tried:
+        """A path along a sequence from the start; or which step failed."""
         names = tuple(step.action.transition.name for step in steps)
         self._budget = TARGETS_AT_FIRST << min(self._tried[names], 8)
         self._tried[names] += 1
         done, failed, refused, first = list[tuple[Leg, Path]](), 0, 0, 0
         while not self._clock.is_over:
-            chain, at = self._chain(done[-1][0].q1 if done else q, steps, first)
+            chain, at = self._chain(done[-1][0].q1 if done else self._places.q_start, steps, first)
             if chain is None:
                 return Tried(None, (), at)
             for motion in chain:
@@ -223,7 +204,7 @@ class Attempts:
         whole = [self._graph.transition(part.name) for part in target.transition.inner or (transition,)]
         parts = tuple(zip(whole, target.waypoints, strict=True))
         for part, point in parts:
-            model = self._model(part)
+            model = self._places.model_on(part)
             met = () if model is None else model.collisions(point, 1)
             if met:
                 self.refusals.add(part, in_words(met))
@@ -260,7 +241,7 @@ class Attempts:
         return found.path
 
     def _leaf(self, part: Transition, q: Vector) -> LeafOfProblem:
-        (problem, rhs), model = self._graph.path_problem(part, q), self._model(part)
+        (problem, rhs), model = self._graph.path_problem(part, q), self._places.model_on(part)
         found = self._leaves.get((problem, model))
         if found is None:
             found = self._leaves[problem, model] = LeafOfProblem(self._graph.path_projector(problem), rhs, model)
@@ -268,16 +249,6 @@ class Attempts:
 
     def _edges(self, part: Transition, q: Vector) -> EdgeJudge:
         return EdgeJudge(self._leaf(part, q))
-
-    def _model(self, part: Transition) -> CollisionModel | None:
-        """The pairs that move against each other on a transition."""
-        if self._collisions is None:
-            return None
-        found = self._models.get(part.name)
-        if found is None:
-            pairs = self._graph.collision_pairs(part, self._collisions.joint_pairs)
-            found = self._models[part.name] = self._collisions.among(pairs)
-        return found
 
 
 def loop_of(graph: ConstraintGraph, state: State) -> Transition | None:

@@ -57,6 +57,11 @@ class Move(NamedTuple):
         return f"{self.transition} (to the goal's {at})" if at else str(self.transition)
 
 
+def moving_pairs(graph: ConstraintGraph, model: CollisionModel, part: Transition) -> CollisionModel:
+    """The same model for the pairs that move against each other on a transition."""
+    return model.among(graph.collision_pairs(part, model.joint_pairs))
+
+
 @final
 class Sites:
     """The places of one task, and what leads from one to another.
@@ -67,6 +72,11 @@ class Sites:
         goal: configuration (nq,); or the state where any will do.
         collisions: of objects whose poses the leaves of start and goal fix; None for nothing.
         along: transitions that are given, in order; empty where any will do.
+
+    Attributes:
+        graph, collisions: as given.
+        q_start, q_goal: both ends (nq,); no goal where a state is enough.
+        start, goal: where they are; or the state.
     """
 
     def __init__(
@@ -77,7 +87,9 @@ class Sites:
         collisions: CollisionModel | None,
         along: Sequence[Transition] = (),
     ) -> None:
-        self._graph, self._collisions, self._along = graph, collisions, tuple(along)
+        self.graph, self.collisions, self._along = graph, collisions, tuple(along)
+        self.q_start, self.q_goal = start, None if isinstance(goal, State) else goal
+        self._models: dict[str, CollisionModel] = {}
         self._collided: dict[tuple[str, tuple[tuple[str, str], ...]], str | None] = {}
         self._ends: dict[str, Vector] = {START: start}
         self._leaf = graph.leaf_of(start)
@@ -95,14 +107,18 @@ class Sites:
         here = {f.name: i for i, f in enumerate(self._leaf.foliations)}
         marks = dict[str, str]()
         for i, f in enumerate(leaf.foliations):
-            same = f.name in here and leaf.among([i]).same_as(self._leaf.among([here[f.name]]), self._graph.threshold)
+            same = f.name in here and leaf.among([i]).same_as(self._leaf.among([here[f.name]]), self.graph.threshold)
             marks[f.name] = START if same else GOAL
         return marks
 
-    @property
-    def goal_configuration(self) -> Vector | None:
-        """The goal (nq,); None where a state is enough."""
-        return self._ends.get(GOAL)
+    def model_on(self, part: Transition) -> CollisionModel | None:
+        """The pairs that move against each other on a transition; None where nothing collides."""
+        if self.collisions is None:
+            return None
+        found = self._models.get(part.name)
+        if found is None:
+            found = self._models[part.name] = moving_pairs(self.graph, self.collisions, part)
+        return found
 
     def is_goal(self, place: Site) -> bool:
         """Whether nothing but a motion on one leaf is left to do there."""
@@ -112,7 +128,7 @@ class Sites:
 
     @cached_property
     def _foliations(self) -> dict[str, tuple[Foliation, ...]]:
-        return {state.name: self._graph.foliations_of(state) for state in self._graph.states}
+        return {state.name: self.graph.foliations_of(state) for state in self.graph.states}
 
     def actions(self, place: Site) -> tuple[Move, ...]:
         """What leads from a place to others."""
@@ -122,7 +138,7 @@ class Sites:
         """The next one of the transitions that are given; else all that change the state."""
         if self._along:
             return self._along[place.done : place.done + 1]
-        leaving = self._graph.transitions_from(place.state)
+        leaving = self.graph.transitions_from(place.state)
         return [t for t in leaving if not (t.is_loop or t.is_level_set or t.weight < 0)]
 
     def _ways(self, place: Site, transition: Transition) -> Iterator[Move]:
@@ -155,7 +171,7 @@ class Sites:
         ends = {marks[f.name] for f in action.onto}
         if len(ends) == 1:  # constraints of the whole graph hold there, which they may not where two ends are mixed
             return self._ends[ends.pop()].copy()
-        q = self._ends[START].copy()
+        q = self.q_start.copy()
         for f in action.onto:
             columns = self._coordinates(f)
             q[columns] = self._ends[marks[f.name]][columns]
@@ -163,11 +179,11 @@ class Sites:
 
     def _coordinates(self, f: Foliation) -> Indices:
         """Coordinates of q that a foliation depends on."""
-        return np.flatnonzero(~entries_of(self._graph.robot.space, ~f.hold.columns))
+        return np.flatnonzero(~entries_of(self.graph.robot.space, ~f.hold.columns))
 
     def collision(self, place: Site) -> str | None:
         """Objects that collide wherever the rest is, because the leaves of start and goal fix their poses; in words."""
-        if self._collisions is None or GOAL not in self._ends:
+        if self.collisions is None or self.q_goal is None:
             return None
         key = place.state.name, tuple((name, mark) for name, mark in place.marks if mark != OTHER)
         if key not in self._collided:
@@ -181,8 +197,8 @@ class Sites:
 
     def _first_met(self, state: str, marks: tuple[tuple[str, str], ...]) -> str | None:
         by_name = {f.name: f for f in self._foliations[state]}
-        q, fixed = self._ends[START].copy(), set[str]()
-        robot = self._graph.robot
+        q, fixed = self.q_start.copy(), set[str]()
+        robot = self.graph.robot
         for name, mark in marks:
             f = by_name[name]
             columns = f.hold.columns
@@ -191,7 +207,7 @@ class Sites:
             at = self._coordinates(f)
             q[at] = self._ends[mark][at]
             fixed |= {leaf.name for leaf in robot.space.leaves() if columns[leaf.v].any()}
-        model = self._collisions
+        model = self.collisions
         if model is None or len(fixed) < 2:
             return None
         joints = dict(zip(model.names, model.joints, strict=True))

@@ -32,7 +32,7 @@ from .connection import Connection
 from .ends import check_space, in_words, left_unasked
 from .guesses import Guesses
 from .limits import Clock, Limits
-from .marks import Sites
+from .marks import Sites, moving_pairs
 from .refusals import StepProofs, elsewhere, met_at_end, refuse_off, state_at
 from .sequences import Sequences
 from .status import PlanningStatus
@@ -272,8 +272,7 @@ class PlanSearch:
             return found
         model, models = self.collisions, None
         if model is not None:
-            on = map(self.graph.transition, found.on)
-            models = [model.among(self.graph.collision_pairs(each, model.joint_pairs)) for each in on]
+            models = [moving_pairs(self.graph, model, self.graph.transition(name)) for name in found.on]
         certificate = found.path.certify(models)
         if certificate.stuck is None:
             return replace(found, certificate=certificate)
@@ -283,21 +282,20 @@ class PlanSearch:
     def _searched(self, goal: Vector | State, rng: np.random.Generator, clock: Clock) -> Plan:
         graph, start = self.graph, self.start
         places = Sites(graph, start, goal, self.collisions, self.along)
-        sequences, end = Sequences(places), None if isinstance(goal, State) else goal
-        guess, ruled_out = self.guess or Guesses(graph), dict[str, None]()
-        attempts = Attempts(graph, places, end, self.collisions, rng, guess, self.limits, clock)
-        proofs = StepProofs(graph, places, start, guess, self.collisions, attempts.refusals, clock)
+        sequences, guess, ruled_out = Sequences(places), self.guess or Guesses(graph), dict[str, None]()
+        attempts = Attempts(places, rng, guess, self.limits, clock)
+        proofs = StepProofs(places, guess, attempts.refusals, clock)
         status, reason, found, names, tried = PlanningStatus.SEQUENCES, "", Tried(None, (), 0), (), 0
         while tried < self.limits.sequences:
             steps = sequences.cheapest()
             if steps is None:
                 status = PlanningStatus.NO_SEQUENCE
-                seen = "" if tried else "; ".join(elsewhere(graph, places, start, sequences.seen))
+                seen = "" if tried else "; ".join(elsewhere(places, sequences.seen))
                 reason = seen or "; ".join([*places.struck_out, *ruled_out][:REASONS])
                 break
             tried += 1
             names = tuple(step.action.transition.name for step in steps)
-            found = attempts.run(start, steps)
+            found = attempts.run(steps)
             if found.path is not None or clock.is_over or not steps:
                 ended = PlanningStatus.TIME if clock.is_over else PlanningStatus.STUCK
                 status = ended if found.path is None else PlanningStatus.FOUND

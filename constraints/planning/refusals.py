@@ -25,7 +25,7 @@ from ..solvers import Options, Projector
 from .attempt import Guess, Refusals
 from .ends import in_words
 from .limits import Clock
-from .marks import START, Site, Sites
+from .marks import START, Site, Sites, moving_pairs
 from .sequences import PlanStep
 
 SAMPLES = 40
@@ -100,34 +100,27 @@ def met_at_end(
     """
     if model is None or part is None:
         return ()
-    met = model.among(graph.collision_pairs(part, model.joint_pairs)).collisions(q)
+    met = moving_pairs(graph, model, part).collisions(q)
     if q is brought_from:
         return met
     before = (*met, *model.collisions(brought_from))
     return (*met, *(pair for pair in model.collisions(q) if pair not in before))
 
 
-def elsewhere(graph: ConstraintGraph, places: Sites, start: Vector, seen: Set[Site]) -> Iterator[str]:
-    """What no transition brings where the goal has it, in words.
-
-    Args:
-        graph: the graph.
-        places: of the task.
-        start: (nq,).
-        seen: places that can be reached.
-    """
+def elsewhere(places: Sites, seen: Set[Site]) -> Iterator[str]:
+    """What no transition brings where the goal has it, in words, of the places that can be reached."""
     states = {place.state for place in seen}
     goal = places.goal if isinstance(places.goal, State) else places.goal.state
     if goal not in states:
         yield f"no transition leads from '{places.start.state}' to '{goal}'"
-    if isinstance(places.goal, State) or places.goal_configuration is None:
+    if isinstance(places.goal, State) or places.q_goal is None:
         return
-    told = {f.name: f for f in graph.foliations_of(places.goal.state)}
+    told, robot = {f.name: f for f in places.graph.foliations_of(places.goal.state)}, places.graph.robot
     for name, mark in places.goal.marks:
         marks = {dict(place.marks).get(name) for place in seen}
         if mark in marks:
             continue
-        here, there = (leaf_at([told[name]], graph.robot.at(q)) for q in (start, places.goal_configuration))
+        here, there = (leaf_at([told[name]], robot.at(q)) for q in (places.q_start, places.q_goal))
         how = "no transition moves it" if marks <= {START} else "no transition puts it there"
         yield f"the goal has '{name}' elsewhere, and {how} (start: {here}; goal: {there})"
 
@@ -137,11 +130,8 @@ class StepProofs:
     """Rules out steps of sequences that have failed.
 
     Args:
-        graph: the graph.
         places: of the task.
-        start: (nq,).
         guess: of targets.
-        collisions: of robot and objects; None for nothing.
         refusals: of the search.
         clock: of the search.
 
@@ -149,23 +139,19 @@ class StepProofs:
         crowded: steps of which many targets were found from the goal, backwards, and none was free.
     """
 
-    def __init__(
-        self,
-        graph: ConstraintGraph,
-        places: Sites,
-        start: Vector,
-        guess: Guess,
-        collisions: CollisionModel | None,
-        refusals: Refusals,
-        clock: Clock,
-    ) -> None:
-        self._graph, self._places, self._start, self._guess = graph, places, start, guess
-        self._collisions, self._refusals, self._clock = collisions, refusals, clock
+    def __init__(self, places: Sites, guess: Guess, refusals: Refusals, clock: Clock) -> None:
+        self._graph, self._places, self._guess, self._refusals, self._clock = (
+            places.graph,
+            places,
+            guess,
+            refusals,
+            clock,
+        )
         self._proofs: dict[PlanStep, str] = {}
         self._unreached: dict[State, str] = {}
         self._met: dict[tuple[str, tuple[CollisionPair, ...]], str] = {}
         self._tied: dict[str, Set[frozenset[str]]] = {}
-        self._joint_pairs = () if collisions is None else collisions.joint_pairs
+        self._joint_pairs = () if places.collisions is None else places.collisions.joint_pairs
         self.crowded = set[PlanStep]()
 
     def of(self, step: PlanStep) -> str:
@@ -189,12 +175,12 @@ class StepProofs:
             return ""
         transition, leaf, onto = step.action.transition, self._places.leaf_for(step.action), step.action.onto
         guess = self._graph.robot.random(np.random.default_rng(0))
-        target = self._graph.target(transition, self._start, guess, leaf=leaf, onto=onto)
+        target = self._graph.target(transition, self._places.q_start, guess, leaf=leaf, onto=onto)
         return self._too_far(target, "start")
 
     def _from_goal(self, step: PlanStep) -> str:
         """By the transition back, where what it begins with is what the step ends with."""
-        transition, goal, q = step.action.transition, self._places.goal, self._places.goal_configuration
+        transition, goal, q = step.action.transition, self._places.goal, self._places.q_goal
         if q is None or isinstance(goal, State) or goal.state is not transition.target or not step.action.onto:
             return ""
         parts = transition.inner or (transition,)
@@ -229,12 +215,11 @@ class StepProofs:
 
     def _one_is_free(self, transition: Transition, targets: Sequence[TargetConfiguration]) -> bool:
         """Whether at one of several targets of a transition nothing collides at any waypoint."""
-        model, graph = self._collisions, self._graph
-        if model is None:
-            return True
         for i, part in enumerate(transition.inner or (transition,)):
-            points = np.array([target.waypoints[i] for target in targets])
-            free = model.among(graph.collision_pairs(part, model.joint_pairs)).is_free_batch(points)
+            model = self._places.model_on(part)
+            if model is None:
+                return True
+            free = model.is_free_batch(np.array([target.waypoints[i] for target in targets]))
             targets = [target for target, is_free in zip(targets, free, strict=True) if is_free]
             if not targets:
                 return False
@@ -277,7 +262,7 @@ class StepProofs:
             part: on whose paths they still move against each other.
             owner: the constraint at its end.
         """
-        graph, model = self._graph, self._collisions
+        graph, model = self._graph, self._places.collisions
         if model is None:
             return ""
         tied, moving = self._tied_by(owner), graph.collision_pairs(part, self._joint_pairs)
@@ -289,7 +274,7 @@ class StepProofs:
             self._met[key] = ""
             if pairs:
                 problem = Problem(graph.robot, [owner])
-                found = Projector(problem, graph.path_options, graph.engine).project(self._start)
+                found = Projector(problem, graph.path_options, graph.engine).project(self._places.q_start)
                 if found.success and (met := model.among(pairs).collisions(found.q, 1)):
                     self._met[key] = f"where '{owner.name}' holds, {in_words(met)}"
         return self._met[key]

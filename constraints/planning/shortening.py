@@ -24,6 +24,7 @@ from .edges import EdgeJudge
 from .ends import check_space
 from .leaf import LeafOfProblem
 from .limits import Clock, Limits
+from .marks import moving_pairs
 from .plan import Plan
 
 _log = logging.getLogger(__package__)
@@ -121,7 +122,7 @@ def shorten(
         on = [graph.transition(name) for name in path.on]
         kept |= {number for number, transition in enumerate(on) if transition.short}
         if collisions is not None:
-            models = [collisions.among(graph.collision_pairs(each, collisions.joint_pairs)) for each in on]
+            models = [moving_pairs(graph, collisions, each) for each in on]
     after = _shortened(whole, kept, models, rng, Clock(limits.seconds))
     return cast("PathOrPlan", replace(path, path=after, certificate=None) if isinstance(path, Plan) else after)
 

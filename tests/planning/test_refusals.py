@@ -165,7 +165,7 @@ def test_a_step_costs_more_where_none_of_its_targets_was_found() -> None:
     """And most where something collides at all of them."""
     q, refusals = np.full(7, 0.2), Refusals()
     places = Sites(graph(), q, q, None)
-    proofs = StepProofs(graph(), places, q, lambda *_: q, None, refusals, Clock(60.0))
+    proofs = StepProofs(places, lambda *_: q, refusals, Clock(60.0))
     step = PlanStep(places.start, next(iter(places.actions(places.start))))
     costs = [proofs.penalty(step)]
     refusals.done.add(step)
@@ -315,7 +315,7 @@ def test_a_grasp_that_overlaps_by_less_than_a_millimetre_is_not_ruled_out(
 
 def proofs_of(told: Any, model: CollisionModel) -> StepProofs:
     places = Sites(told.graph, told.start, told.goal, model)
-    return StepProofs(told.graph, places, told.start, Guesses(told.graph), model, Refusals(), Clock(60.0))
+    return StepProofs(places, Guesses(told.graph), Refusals(), Clock(60.0))
 
 
 def test_sequences_come_by_their_costs_and_what_is_struck_out_never() -> None:
