@@ -124,13 +124,7 @@ def _joined(close: Sequence[Close]) -> Iterator[Close]:
 class _Search:
     """The search on one piece of a path."""
 
-    def __init__(
-        self,
-        checker: Checker,
-        pairs: Sequence[IndexPair],
-        piece: Piece,
-        resolution: float,
-    ) -> None:
+    def __init__(self, checker: Checker, pairs: Sequence[IndexPair], piece: Piece, resolution: float) -> None:
         self._checker, self._piece, self._resolution = checker, piece, resolution
         self._space, D = piece.problem.space, piece.problem.space.difference(piece.samples[:-1], piece.samples[1:])
         self._reaches, self._pairs = checker.carried.reaches_along(piece.samples, D), pairs

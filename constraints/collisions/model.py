@@ -26,21 +26,11 @@ from ..solvers.projection.batch_arguments import starts_of
 from ..words import counted
 from ..workspace import Kept
 from .along import along
-from .changes import (
-    Contents,
-    PairRules,
-)
+from .changes import Contents, PairRules
 from .checking import Checker, JointsOnDemand
 from .clouds import PointCloud
 from .copies import ChangedCopies
-from .pairs import (
-    SAMPLES,
-    LeftOut,
-    as_distance,
-    as_resolution,
-    ask_of_margins,
-    left_out,
-)
+from .pairs import SAMPLES, LeftOut, as_distance, as_resolution, ask_of_margins, left_out
 from .reading import extended, solids_of
 from .sampling import free_one
 from .shapes import Shape

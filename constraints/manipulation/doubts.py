@@ -50,10 +50,7 @@ def questions(
     """
     asked: dict[str, list[str]] = {}
     for transition in transitions:
-        found = [
-            *_not_kept(transition, foliations, everywhere),
-            *_not_at_start(transition, foliations, everywhere),
-        ]
+        found = [*_not_kept(transition, foliations, everywhere), *_not_at_start(transition, foliations, everywhere)]
         for words in found or _in_another_state(transition, everywhere, states):
             asked.setdefault(words, []).append(transition.name)
     lacking = (_lacking(foliation) for foliation in foliations if not foliation.proven)

@@ -109,9 +109,7 @@ def test_a_graph_that_is_right_asks_nothing(caplog: pytest.LogCaptureFixture) ->
 
 @needs_robot_data
 @pytest.mark.parametrize(
-    "scene",
-    [{}, {"arms": 2, "boxes": 2, "handles": 2}, {"arms": 2, "surfaces": False}, {"mask": "111011"}],
-    ids=str,
+    "scene", [{}, {"arms": 2, "boxes": 2, "handles": 2}, {"arms": 2, "surfaces": False}, {"mask": "111011"}], ids=str
 )
 @pytest.mark.parametrize("option", [{}, {"preplace_guide": True, "empty_level_sets": True}], ids=str)
 def test_graphs_of_the_factory_ask_nothing(scene: Any, option: Any) -> None:

@@ -14,16 +14,7 @@ import pinocchio as pin
 import pytest
 from planning.judge import faults
 
-from constraints import (
-    Bounds,
-    ConstraintError,
-    Function,
-    Implicit,
-    Orientation,
-    Position,
-    Problem,
-    Projector,
-)
+from constraints import Bounds, ConstraintError, Function, Implicit, Orientation, Position, Problem, Projector
 from constraints.collisions import CollisionModel, Shape
 from constraints.errors import FailedError, OptionError, SizeError, SpaceMismatchError, WrongObjectError
 from constraints.models import sample_arm
@@ -301,12 +292,7 @@ def test_different_branches_are_told() -> None:
 
 def test_bounds_that_close_the_way_are_no_success() -> None:
     box = Bounds(Rn(2), np.array([-2.0, -0.5]), np.array([2.0, 0.5]))
-    found = connect(
-        ring(1.0, bounds=box),
-        [1.0, 0.0],
-        [-1.0, 0.0],
-        rng=generator(),
-    )
+    found = connect(ring(1.0, bounds=box), [1.0, 0.0], [-1.0, 0.0], rng=generator())
     assert found.status is PlanningStatus.BRANCHES
     assert found.path is None
     said = re.fullmatch(

@@ -24,12 +24,7 @@ from constraints.paths import Path, interpolate
 from constraints.paths.moving_rhs import MovingRightHandSide
 from constraints.paths.path import Piece
 from constraints.planning import Limits, connect, shorten
-from constraints.planning.shortening import (  # pyright: ignore[reportPrivateUsage]
-    _apart,
-    _joints,
-    _Shortcuts,
-    _Shortened,
-)
+from constraints.planning.shortening import _apart, _joints, _Shortcuts, _Shortened  # pyright: ignore[reportPrivateUsage]
 from constraints.solvers import Options
 from liegroups import SE3, Rn, Segments
 

@@ -48,10 +48,7 @@ ATTRIBUTES = {
 }
 MEANINGLESS = {"link": ("object",)}
 """Attributes that files have and HPP passes over."""
-MASKS = {
-    "mask": "`<mask>1 1 1 1 1 0</mask>`",
-    "mask_complement": "`<mask_complement>0 0 0 0 0 1</mask_complement>`",
-}
+MASKS = {"mask": "`<mask>1 1 1 1 1 0</mask>`", "mask_complement": "`<mask_complement>0 0 0 0 0 1</mask_complement>`"}
 """Tags of a handle that are tried as attributes, with an example."""
 TRUTH = {"1": True, "true": True, "0": False, "false": False}
 
@@ -82,10 +79,7 @@ class Semantics:
 
 
 def read_semantics(
-    robot: Robot,
-    source: str | os.PathLike[str],
-    prefix: str = "",
-    packages: Iterable[str | os.PathLike[str]] = (),
+    robot: Robot, source: str | os.PathLike[str], prefix: str = "", packages: Iterable[str | os.PathLike[str]] = ()
 ) -> Semantics:
     """Read `gripper`, `handle` and `contact` tags.
 
