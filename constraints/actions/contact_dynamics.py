@@ -9,7 +9,7 @@ from typing import Any, cast, final
 import numpy as np
 
 from liegroups.arguments import as_flag, expect
-from liegroups.arrays import ArrayLike, Matrix, Vector
+from liegroups.arrays import ArrayLike, Vector
 from liegroups.frozen import frozen
 
 from ..dynamics.derivatives import SolutionSlopes, balance_at
@@ -17,7 +17,7 @@ from ..dynamics.methods.row_space import in_balance
 from ..dynamics.methods.status import DynamicsStatus
 from ..dynamics.methods.system import open_words_at, wanted
 from ..linear_algebra import largest
-from ..loops import ConstraintSet, Sole
+from ..loops import ConstraintSet
 from ..loops.baumgarte import too_stiff
 from ..point import place_motion
 from ..robot import Motion, Robot
@@ -31,9 +31,9 @@ from .actuators import Actuators
 from .constrained_action import ConstrainedAction
 from .contact_calculation import ContactCalculation, ContactDerivatives
 from .costs import Cost
-from .equations import slopes_at, solved_by_rows
+from .equations import differentiated, rough_parts, slopes_at, solved_by_rows
 from .fused import Fused, fused_of
-from .quasi_static import Cones, QuasiStatic, quasi_static
+from .quasi_static import quasi_static
 from .stage_constraints import StageConstraint
 from .state_space import StateSpace, of_one_robot
 
@@ -148,18 +148,7 @@ class ContactForwardDynamics(ConstrainedAction, DifferentialAction):
 
     # What a solver calls.
 
-    def quasi_static(
-        self,
-        x: ArrayLike,
-        max_iterations: int = 5,
-        tolerance: float = 1e-9,
-        weights: Mapping[str, ArrayLike] | None = None,
-        *,
-        cones: Cones = None,
-        soles: Mapping[str, Sole] | None = None,
-    ) -> QuasiStatic:
-        """Controls and multipliers that hold the robot at rest: see `quasi_static`."""
-        return quasi_static(self, x, max_iterations, tolerance, weights, cones=cones, soles=soles)
+    quasi_static = quasi_static
 
     def calc(self, x: ArrayLike, u: ArrayLike | None = None) -> ContactCalculation:
         """As `Action.calc`; if the dynamics have no solution at a state, the status says so."""
@@ -176,7 +165,13 @@ class ContactForwardDynamics(ConstrainedAction, DifferentialAction):
                 a, push, trace = done
                 node = self._node(state, control, push)
                 return frozen(
-                    ContactCalculation, node, acceleration=a, multipliers=push, status=_SOLVED, action=self, trace=trace
+                    ContactCalculation,
+                    node,
+                    acceleration=a,
+                    multipliers=push,
+                    status=DynamicsStatus.SOLVED,
+                    action=self,
+                    trace=trace,
                 )
         return self._assembled(state, control, tau)
 
@@ -233,11 +228,12 @@ class ContactForwardDynamics(ConstrainedAction, DifferentialAction):
             found, names = self._own_slopes(done, a)
             if found is None:
                 return self._without(done, DynamicsStatus.NO_DERIVATIVES, names)
-            by, push = (drive.by_stage(*each) for each in _of(found))
+            by = drive.by_stage(found.a_q, found.a_v, found.a_tau)
+            push = drive.by_stage(found.l_q, found.l_v, found.l_tau)
         if not np.isfinite(by[0]).all():
             return self._without(done, DynamicsStatus.NO_DERIVATIVES, names)
-        status = _REPEATED if done.status is DynamicsStatus.RANK_DEFICIENT else _DIFFERENTIATED
-        return self._differentiated(done, self._slopes(done, done.multipliers, push), by, push, status, names)
+        node = self._slopes(done, done.multipliers, push)
+        return self._differentiated(done, node, by, push, differentiated(done.status), names)
 
     def _own_slopes(self, done: ContactCalculation, a: Vector) -> tuple[SolutionSlopes | None, tuple[str, ...]]:
         """Derivatives by the library's own rows, and the names of constraints that have no formulas."""
@@ -249,8 +245,7 @@ class ContactForwardDynamics(ConstrainedAction, DifferentialAction):
         is_quick = done.row_space is None
         found = slopes_at(self.constraint_set, q, M, balance, push, data, self.damping, self.rhs, is_quick)
         tree.datas.give(data)
-        rough = () if tree.is_exact else ("inertia of ellipsoid joints",)
-        return found, rough + balance.rows.by_differences
+        return found, rough_parts(tree) + balance.rows.by_differences
 
     def _without(self, done: ContactCalculation, status: DynamicsStatus, names: tuple[str, ...]) -> ContactDerivatives:
         """What is left where there are no derivatives of the dynamics: NaN for these."""
@@ -306,11 +301,3 @@ class ContactForwardDynamics(ConstrainedAction, DifferentialAction):
             f"ContactForwardDynamics({self.robot.name!r}, nu {self.nu}, {self.constraint_set!r}, nr {self.nr}, "
             f"ng {self.ng}, nh {self.nh}, damping {self.damping:g})"
         )
-
-
-def _of(found: SolutionSlopes) -> tuple[tuple[Matrix, Matrix, Matrix], tuple[Matrix, Matrix, Matrix]]:
-    return (found.a_q, found.a_v, found.a_tau), (found.l_q, found.l_v, found.l_tau)
-
-
-_SOLVED, _DIFFERENTIATED, _REPEATED = DynamicsStatus.SOLVED, DynamicsStatus.SOLVED, DynamicsStatus.RANK_DEFICIENT
-"""Members of enumerations, read once: 0.1 us each."""

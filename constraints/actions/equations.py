@@ -124,6 +124,16 @@ def slopes_at(
     return slopes_of_balance(constraint_set, q, M, balance, multipliers, data, damping, rhs)
 
 
+def differentiated(status: DynamicsStatus | None) -> DynamicsStatus:
+    """The status of derivatives where there are some, from that of a solution."""
+    return DynamicsStatus.RANK_DEFICIENT if status is DynamicsStatus.RANK_DEFICIENT else DynamicsStatus.SOLVED
+
+
+def rough_parts(tree: Any) -> tuple[str, ...]:
+    """What of a tree of elementary joints is differentiated by differences."""
+    return () if tree.is_exact else ("inertia of ellipsoid joints",)
+
+
 def _spread_slopes(some: SolutionSlopes, spread: Callable[[Matrix], Matrix]) -> SolutionSlopes:
     l_q, l_v, l_tau = (spread(each) for each in (some.l_q, some.l_v, some.l_tau))
     a_gamma = spread(some.a_gamma.T).T

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
@@ -11,8 +10,9 @@ from liegroups import ProductSpace, Rn, Segments
 from liegroups.arguments import expect
 from liegroups.arrays import Matrix, Vector
 from liegroups.formulas.log_slopes import FIVE_POINTS
+from liegroups.frozen import set_fields
 
-from ..functions.frames.frame_function import as_frame
+from ..functions.frames.frame_function import as_frame, supporting_columns
 from ..functions.function import Function
 from ..loops import Axes
 from ..loops.contacts import as_axes
@@ -61,25 +61,17 @@ class FrameVelocity(Function):
         frame = as_frame(robot, self.frame, "a frame velocity")
         as_axes(self.axes, "a frame velocity")
         inputs = ProductSpace([robot.space, Rn(robot.nv)], ["configuration", "velocity"])
-        object.__setattr__(self, "_seen", frame)
-        object.__setattr__(self, "_block", Segments.of(inputs, 0))
-        moves = np.zeros(robot.nv, dtype=np.bool_)
-        model: Any = robot.model
-        for joint in (*model.supports[frame.joint],)[1:]:
-            s = slice(model.idx_vs[joint], model.idx_vs[joint] + model.nvs[joint])
-            moves[s] = True
-        self.declare(inputs, Rn(6), np.tile(moves, 2), name=self.name or f"FrameVelocity({frame.name})")
+        set_fields(self, _seen=frame, _block=Segments.of(inputs, 0))
+        moves = np.tile(supporting_columns(robot, frame.joint), 2)
+        self.declare(inputs, Rn(6), moves, name=self.name or f"FrameVelocity({frame.name})")
 
     def evaluate(self, point: Point, value: Vector, jacobian: Matrix | None = None) -> None:
         """As `Function.evaluate`."""
         posture = expect(point.part(self._block), Posture, f"point of {self.name}")
         v, k = point.q[self.robot.nq :], posture.with_jacobians()
         J = k.frame_jacobian(self._seen)
-        R: Matrix | None = (
-            k.data.oMi[self._seen.joint].rotation @ self._seen.placement.rotation
-            if self.axes is Axes.LOCAL_WORLD_ALIGNED
-            else None
-        )
+        in_world = self.axes is Axes.LOCAL_WORLD_ALIGNED
+        R = k.data.oMi[self._seen.joint].rotation @ self._seen.placement.rotation if in_world else None
         twist = J @ v
         value[:] = twist if R is None else _turned(R, twist)
         if jacobian is None:

@@ -27,17 +27,17 @@ class Memory:
     """Pinocchio's data for one evaluation at a time.
 
     Args:
-        contacts: with their data.
+        constraint_set, damping, armature: as in `Fused`.
 
     Attributes:
-        contacts: as given.
+        contacts: with pinocchio's data.
         holds: a token of the calculation that they hold; None after derivatives, which overwrite it.
     """
 
     __slots__ = ("contacts", "holds")
 
-    def __init__(self, contacts: PinocchioConstraints) -> None:
-        self.contacts = contacts
+    def __init__(self, constraint_set: ConstraintSet, damping: float, armature: Vector) -> None:
+        self.contacts = PinocchioConstraints(constraint_set, True, damping, armature)
         self.holds: object = None
 
 
@@ -87,7 +87,7 @@ class Fused:
             if isinstance(owner, FrameRows) and not is_its_own(owner)
         ]
         self._nq = constraint_set.robot.nq
-        self._pool = Pool(partial(_memory, constraint_set, damping, armature))
+        self._pool = Pool(partial(Memory, constraint_set, damping, armature))
 
     def solve(self, q: Vector, v: Vector, tau: Vector) -> tuple[Vector, Vector, HeldIn] | None:
         """Acceleration (nv,), multipliers (size,), zero where a contact is off, and where they were computed.
@@ -146,10 +146,6 @@ def _turn(R: Matrix, rows: Matrix) -> None:
     """Turn rows in place, by threes."""
     for start in range(0, len(rows), 3):
         rows[start : start + 3] = R.dot(rows[start : start + 3])
-
-
-def _memory(constraint_set: ConstraintSet, damping: float, armature: Vector) -> Memory:
-    return Memory(PinocchioConstraints(constraint_set, True, damping, armature))
 
 
 def fused_of(constraint_set: ConstraintSet, damping: float, armature: Vector) -> tuple[Fused | None]:

@@ -24,7 +24,7 @@ from .action import DiscreteAction, own
 from .constrained_action import ConstrainedAction
 from .contact_calculation import ContactDerivatives, DynamicsNode
 from .costs import Cost
-from .equations import slopes_at, solved_by_rows
+from .equations import differentiated, rough_parts, slopes_at, solved_by_rows
 from .stage_constraints import StageConstraint
 from .state_space import StateSpace
 
@@ -150,8 +150,7 @@ class ImpulseDynamics(ConstrainedAction, DiscreteAction):
         names, status = (), DynamicsStatus.NOT_SOLVED
         if done.success:
             found, names = self._own_slopes(done)
-            is_rank_deficient = done.status is DynamicsStatus.RANK_DEFICIENT
-            status = DynamicsStatus.RANK_DEFICIENT if is_rank_deficient else DynamicsStatus.SOLVED
+            status = differentiated(done.status)
             if found is None or not np.isfinite(found.a_q).all():
                 found, status = None, DynamicsStatus.NO_DERIVATIVES
         if found is None:
@@ -187,7 +186,7 @@ class ImpulseDynamics(ConstrainedAction, DiscreteAction):
         balance = EquationChanges(rows, force, np.zeros((n, n)), rate, (1.0 + e) * rows.jacobian)
         found = slopes_at(rows_of, q, M, balance, done.impulses, data, self.damping, None, done.row_space is None)
         tree.datas.give(data)
-        return found, (() if tree.is_exact else ("inertia of ellipsoid joints",)) + rows.by_differences
+        return found, rough_parts(tree) + rows.by_differences
 
     def describe(self) -> str:
         """The action in words: contacts and loops with their restitution, costs, constraints."""
