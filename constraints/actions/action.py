@@ -307,11 +307,6 @@ _NONE = read_only(np.zeros(0))
 def own(calculation: object, kind: type[Any], action: Action) -> Any:
     """A calculation that an action made itself.
 
-    Args:
-        calculation: what came.
-        kind: of calculations the action makes.
-        action: whose it should be.
-
     Raises:
         WrongObjectError: something else.
         OptionError: a calculation of another action.

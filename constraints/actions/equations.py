@@ -26,10 +26,6 @@ from ..rows.right_hand_side import RightHandSide
 def damping_of(damping: object, what: str) -> float:
     """A damping from a user: a finite number that is not negative.
 
-    Args:
-        damping: what came.
-        what: whose.
-
     Raises:
         WrongObjectError: no number, or a negative one.
         OptionError: infinity.
@@ -42,10 +38,6 @@ def damping_of(damping: object, what: str) -> float:
 
 def armature_of(armature: ArrayLike | float, nv: int) -> Vector:
     """An armature from a user: one number, or one a coordinate.
-
-    Args:
-        armature: what came.
-        nv: coordinates.
 
     Raises:
         SizeError, DtypeError, NotFiniteError: no numbers, or not so many.

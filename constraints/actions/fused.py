@@ -26,9 +26,6 @@ from .actuators import Drive
 class Memory:
     """Pinocchio's data for one evaluation at a time.
 
-    Args:
-        constraint_set, damping, armature: as in `Fused`.
-
     Attributes:
         contacts: with pinocchio's data.
         holds: a token of the calculation that they hold; None after derivatives, which overwrite it.
@@ -43,12 +40,7 @@ class Memory:
 
 @final
 class HeldIn:
-    """Which memory held a calculation last, so that its derivatives may go on from there; a copy of it is empty.
-
-    Args:
-        memory: it.
-        token: what it held then.
-    """
+    """Which memory held a calculation last, so that its derivatives may go on from there; a copy of it is empty."""
 
     __slots__ = ("memory", "token")
 
@@ -149,11 +141,7 @@ def _turn(R: Matrix, rows: Matrix) -> None:
 
 
 def fused_of(constraint_set: ConstraintSet, damping: float, armature: Vector) -> tuple[Fused | None]:
-    """Those of a set with pinocchio's rows on a tree whose derivatives pinocchio knows; (None,) for another.
-
-    Args:
-        constraint_set, damping, armature: as in `Fused`.
-    """
+    """Those of a set with pinocchio's rows on a tree whose derivatives pinocchio knows; (None,) for another."""
     return (Fused(constraint_set, damping, armature) if has_its_slopes(constraint_set, _fits) else None,)
 
 

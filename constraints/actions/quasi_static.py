@@ -115,7 +115,6 @@ def quasi_static(
     of its own weight. Contacts that are off carry nothing; damping and armature have no part in it.
 
     Args:
-        action: whose actuators and constraints.
         x: state (nx,), at rest.
         max_iterations: corrections of rounding, at most.
         tolerance: largest entry of the balance that counts as met, as a part of the largest force of gravity, and of

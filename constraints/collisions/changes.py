@@ -47,13 +47,7 @@ class PairRules(NamedTuple):
 
 
 def with_shapes(rules: PairRules, before: Contents, shapes: Iterable[GivenSolid]) -> Contents:
-    """With solids that are given by hand, which come last.
-
-    Args:
-        rules: for their pairs.
-        before: what there was.
-        shapes: the new ones.
-    """
+    """With solids that are given by hand, which come last."""
     solids = extended(rules.robot, before.solids, shapes)
     pairs = [(i, j) for i, j in combinations(range(len(solids)), 2) if j >= len(before.solids)]
     return _with_pairs(before, solids, pairs, left_out(rules.robot, solids, pairs, rules.srdf), rules.margin)
@@ -114,13 +108,7 @@ def with_margins(before: Contents, margins: Mapping[tuple[str, str], float]) -> 
 
 
 def among_joints(rules: PairRules, before: Contents, margins: Mapping[frozenset[str], float]) -> Contents:
-    """For some pairs of joints only, with their margins on top of those that there were.
-
-    Args:
-        rules: with the robot.
-        before: what there was.
-        margins: by pair of joints [m].
-    """
+    """For some pairs of joints only, with their margins on top of those that there were."""
     joints = [str(rules.robot.model.names[solid.joint]) for solid in before.solids]
     of_joints = {pair: frozenset((joints[pair[0]], joints[pair[1]])) for pair in before.margins}
     kept = {pair: d + margins[of_joints[pair]] for pair, d in before.margins.items() if of_joints[pair] in margins}
@@ -154,11 +142,6 @@ def moved_solids(
     robot: Robot, solids: Sequence[CollisionSolid], placements: Mapping[str, Any]
 ) -> dict[int, CollisionSolid]:
     """Solids that stand elsewhere on their frames, by number; each keeps what it is, with its cover.
-
-    Args:
-        robot: what carries them.
-        solids: all of them.
-        placements: by name.
 
     Raises:
         UnknownNameError: no solid that is given by hand has this name.

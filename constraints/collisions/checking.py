@@ -31,11 +31,7 @@ MARGIN_MET = 1e-5
 
 @final
 class JointsOnDemand:
-    """The joints of a robot, made ready when somebody first asks for them; models that are changed share them.
-
-    Args:
-        robot: whose joints.
-    """
+    """The joints of a robot, made ready when somebody first asks for them; models that are changed share them."""
 
     def __init__(self, robot: Robot) -> None:
         self.robot = robot
@@ -154,11 +150,7 @@ class Checker:
         return PackedMotions(self.carried, self._packed.moving, tuple(self._margins))
 
     def solids_along(self, reaches: Reaches) -> MovedSolids | None:
-        """The solids on a path, for a kernel; None where there is none.
-
-        Args:
-            reaches: what joints do to them there.
-        """
+        """The solids on a path, for a kernel; None where there is none."""
         return None if self._motions is None else self._motions.along(reaches.reaches, self._packed.pool)
 
     @cached_property

@@ -30,12 +30,8 @@ class CloudTree:
     The boxes are numbered as in a heap: box n is divided into 2 n and 2 n + 1, box 1 holds all; the last ones, as many
     as there are `leaves`, have points.
 
-    Args:
-        points: (n, 3) [m].
-        radius: of the balls around them [m].
-
     Attributes:
-        points, radius: as given.
+        points, radius: (n, 3) [m], and of the balls around them [m].
         leaves: number of boxes that are not divided, a power of two.
         size: number of points in each; the last point of all may be there several times.
     """

@@ -51,9 +51,6 @@ def cover_of(solid: Any) -> Cover | None:
     """A cover of a solid of coal; None of one that has no end, as a half-space.
 
     A mesh is its surface, as it is for coal; all other solids are held with what is inside them.
-
-    Args:
-        solid: of coal.
     """
     kind = type(solid).__name__
     if kind == "Sphere":
@@ -72,11 +69,7 @@ def cover_of(solid: Any) -> Cover | None:
 
 
 def widened(centers: Matrix, radii: Vector, center: Vector, radius: float) -> Cover:
-    """The cover, with radii that rounding does not make too small.
-
-    Args:
-        centers, radii, center, radius: as a `Cover` has them.
-    """
+    """The cover, with radii that rounding does not make too small."""
     more = ROUNDING_OF_A_RADIUS * float(np.abs(centers).max(initial=0.0) + radius)
     return Cover(centers, radii + more, center, radius + more)
 

@@ -96,12 +96,7 @@ class PlacedMesh(NamedTuple):
 
 @final
 class _Part:
-    """Some triangles of a mesh.
-
-    Args:
-        points: corners of the mesh.
-        triangles: numbers of their corners (n, 3).
-    """
+    """Some triangles of a mesh."""
 
     def __init__(self, points: Matrix, triangles: Indices) -> None:
         self.points, self.triangles = points, triangles

@@ -28,9 +28,6 @@ class JointMotions:
     what it carries at its origin, while it moves by d in a unit of time; :math:`\sqrt{q^2 S_e}` is how far away from
     its place the joint has moved.
 
-    Args:
-        robot: whose joints.
-
     Attributes:
         joints: elementary joint of each joint of the robot, -1 of the world.
         above: (n, n) 1 where the first of two joints carries the second.
@@ -102,10 +99,6 @@ class _Speeds(NamedTuple):
 @final
 class CarriedSolids:
     """Solids on the joints of a robot: which joint carries which, and how far they reach.
-
-    Args:
-        motions: of the robot's joints.
-        solids: all of them.
 
     Attributes:
         motions: as given.

@@ -45,9 +45,6 @@ _FIRST_CLOUD = 4
 class PackedJoints:
     """The joints of a robot for the kernel: what all collision models of this robot have in common.
 
-    Args:
-        robot: whose joints.
-
     Raises:
         NotPacked: a joint that kernels do not know.
     """
@@ -269,14 +266,7 @@ def _wall(solid: CollisionSolid, numbers: _Numbers, clouds: Sequence[CloudTree])
 
 
 def _pair_records(pairs: Integers, gaps: Vector, at: _Records, numbers: _Numbers) -> Integers:
-    """Records of pairs; one with a solid without a cover is another pair that is never apart.
-
-    Args:
-        pairs: of solids (n, 2).
-        gaps: their margins (n,).
-        at: records of the solids.
-        numbers: to be added to.
-    """
+    """Records of pairs; one with a solid without a cover is another pair that is never apart."""
     swapped = at.walls[pairs[:, 0]] > 0
     one, other = np.where(swapped, pairs[:, 1], pairs[:, 0]), np.where(swapped, pairs[:, 0], pairs[:, 1])
     known, some = (at.covers[one] > 0) & (at.covers[other] > 0), at.covers[at.covers > 0][0]

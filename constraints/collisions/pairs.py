@@ -70,14 +70,7 @@ class WhyOut(NamedTuple):
 def left_out(
     robot: Robot, solids: Sequence[CollisionSolid], pairs: Iterable[IndexPair], srdf: bool
 ) -> dict[IndexPair, WhyOut]:
-    """Of pairs of solids those that are not looked at.
-
-    Args:
-        robot: what carries them, with its disabled collisions.
-        solids: all of them.
-        pairs: of solids.
-        srdf: whether disabled collisions count.
-    """
+    """Of pairs of solids those that are not looked at."""
     disabled = {frozenset(pair[:2]): pair.reason for pair in robot.disabled_collisions} if srdf else {}
     roots = _Roots(robot.model)
     found: dict[IndexPair, WhyOut] = {}
@@ -96,9 +89,6 @@ def left_out(
 
 def margins_of_shapes(margins: Mapping[tuple[str, str], float]) -> dict[tuple[str, str], float]:
     """Distances by pair of names of shapes, as a user gives them.
-
-    Args:
-        margins: the mapping.
 
     Raises:
         WrongObjectError, OptionError: not a mapping, not a pair of names, no number, a pair that is given twice.
@@ -140,10 +130,6 @@ def ask_of_margins(solids: Sequence[CollisionSolid], margins: Mapping[IndexPair,
 
     Two shapes are apart when one has gone, across its thinnest side, half of that and the radius of the other: they
     never overlap by more.
-
-    Args:
-        solids: the shapes.
-        margins: pair of shapes -> distance [m].
     """
     least, most = min(margins.values(), default=0.0), max(margins.values(), default=0.0)
     if least >= 0.0 and most <= PLAIN:
@@ -172,9 +158,6 @@ def _radius(body: CoveredGeometry) -> float:
 def as_resolution(resolution: object) -> float:
     """Read the resolution of a collision check along a path [m].
 
-    Args:
-        resolution: what a user gives.
-
     Raises:
         OptionError: no positive number.
     """
@@ -187,10 +170,6 @@ def as_resolution(resolution: object) -> float:
 
 def as_distance(distance: object, what: str) -> float:
     """Read a distance [m].
-
-    Args:
-        distance: what a user gives.
-        what: the argument, as the caller knows it.
 
     Raises:
         OptionError: no finite number.

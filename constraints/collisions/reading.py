@@ -58,11 +58,6 @@ def extended(
 ) -> tuple[CollisionSolid, ...]:
     """Solids, and behind them those that are given by hand.
 
-    Args:
-        robot: what carries them.
-        solids: those that are there.
-        shapes: given by hand.
-
     Raises:
         DuplicateError: two of one name.
         UnknownFrameError, WrongObjectError: a shape on a frame that the robot does not have, or something else.
@@ -81,12 +76,6 @@ def extended(
 def placed(robot: Robot, shape: GivenSolid, body: CoveredGeometry, links: Container[str]) -> CollisionSolid:
     """A solid that is given by hand, on its frame.
 
-    Args:
-        robot: what carries it.
-        shape: as it was given.
-        body: what was made of it.
-        links: of the robot.
-
     Raises:
         UnknownFrameError: the robot does not have its frame.
     """
@@ -99,10 +88,6 @@ def _asked(robot: Robot, solid: CollisionSolid) -> CollisionSolid:
     """The same solid, asked about if it is too large for the robot, or stands where nothing of the robot comes near.
 
     In the world large floors and walls are meant, if they are not as thick as that too.
-
-    Args:
-        robot: what carries it.
-        solid: the solid.
     """
     middle, sides = solid.body.box
     away, size = norm(np.asarray(solid.placement.act(middle))), float(sides.max() if solid.joint else sides.min())

@@ -29,11 +29,6 @@ class NoFreeConfigurationError(ConstraintError):
 def free_one(model: CollisionModel, rng: np.random.Generator, tries: int) -> Vector:
     """A random configuration (nq,) without collisions.
 
-    Args:
-        model: what must not collide.
-        rng: generator.
-        tries: most draws.
-
     Raises:
         NoFreeConfigurationError: none was free; names the pairs that always collide, or the most frequent one.
     """

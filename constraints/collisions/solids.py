@@ -26,12 +26,7 @@ GJK_TOLERANCE = 1e-9
 
 @final
 class CoveredGeometry:
-    """A solid of coal with its cover, which is made when somebody first asks for it and stays wherever the solid goes.
-
-    Args:
-        geometry: of coal.
-        cloud: its points, where it is a point cloud.
-    """
+    """A solid of coal, or a point cloud, with its cover: made on first use, the same wherever the solid goes."""
 
     def __init__(self, geometry: Any, cloud: CloudTree | None = None) -> None:
         self.geometry, self.cloud = geometry, cloud
@@ -156,10 +151,6 @@ def data_of(geometry: Any, margins: Sequence[float]) -> Any:
 
     Pinocchio's own requests have coal begin its search for a common point where the last one of the pair ended. Within
     some micrometres of contact a verdict then depends on what was asked before; here the configuration alone decides.
-
-    Args:
-        geometry: pinocchio's.
-        margins: of each pair [m].
     """
     data, request = geometry.createData(), import_module("coal").CollisionRequest()
     request.gjk_tolerance, request.enable_contact = GJK_TOLERANCE, False

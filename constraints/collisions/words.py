@@ -37,11 +37,7 @@ def _said(said: Mapping[str, int]) -> str:
 
 
 def always_in_words(pairs: Sequence[tuple[str, str]]) -> str:
-    """What to say of pairs that always collide; empty where there are none.
-
-    Args:
-        pairs: as `CollisionModel.always_colliding` finds them.
-    """
+    """What to say of pairs that always collide; empty where there are none."""
     if not pairs:
         return ""
     named = ", ".join(f"'{a}' and '{b}'" for a, b in pairs[:SHOWN])
@@ -53,13 +49,7 @@ def always_in_words(pairs: Sequence[tuple[str, str]]) -> str:
 
 
 def described(has: Contents, robot: Robot, srdf: bool) -> str:
-    """A model in words: shapes, checked pairs, and how many pairs are left out for each reason.
-
-    Args:
-        has: what it looks at.
-        robot: what carries the solids.
-        srdf: whether disabled collisions of the robot count.
-    """
+    """A model in words: shapes, checked pairs, and how many pairs are left out for each reason."""
     shapes, joints = counted(len(has.solids), "shape"), counted(len({s.joint for s in has.solids}), "joint")
     looked = f"{counted(len(has.margins), 'pair')} {'is' if len(has.margins) == 1 else 'are'} checked"
     lines = [f"{shapes} on {joints}, {looked}", *(f"  {bare}" for bare in bare_parts(has, robot))]

@@ -57,10 +57,6 @@ def each_of(entries: Any, kind: type[Any], what: str, plural: str = "") -> tuple
 def as_owners(owners: Any, what: str) -> tuple[RowOwner, ...]:
     """Constraints, each once.
 
-    Args:
-        owners: a sequence of constraints.
-        what: the argument, as the user knows it.
-
     Raises:
         WrongObjectError: no sequence, or an entry that is no constraint.
         DuplicateError: one constraint object twice.
@@ -95,11 +91,7 @@ def graph_options(given: Options | None) -> Options:
 
 
 def path_options(chosen: Options) -> Options:
-    """Options for paths: half the threshold, no restarts, no wrapping; the budget of a single try, or a chosen one.
-
-    Args:
-        chosen: options of the graph.
-    """
+    """Options for paths: half the threshold, no restarts, no wrapping; the budget of a single try, or a chosen one."""
     local = Options.local(threshold=0.5 * chosen.threshold)
     if chosen.max_iterations == Options.max_iterations:  # the default of searches with restarts
         return local

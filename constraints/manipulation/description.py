@@ -13,11 +13,7 @@ if TYPE_CHECKING:
 
 
 def describe(graph: ConstraintGraph) -> str:
-    """States with their constraints, and the transitions that leave them.
-
-    Args:
-        graph: the graph.
-    """
+    """States with their constraints, and the transitions that leave them."""
     lines = [repr(graph)]
     if graph.constraints:
         lines.append(f"everywhere: {_names(graph.constraints)}")
@@ -44,11 +40,7 @@ def describe(graph: ConstraintGraph) -> str:
 
 
 def to_dot(graph: ConstraintGraph) -> str:
-    """The graph for Graphviz (`dot -Tsvg`): ellipses are states, points waypoints; inner transitions carry the labels.
-
-    Args:
-        graph: the graph.
-    """
+    """The graph for Graphviz (`dot -Tsvg`): ellipses are states, boxes waypoints; inner transitions have labels."""
     lines = [f"digraph {_quoted(graph.name)} {{", "  rankdir=LR;", "  node [fontsize=10]; edge [fontsize=8];"]
     for state in graph.states:
         label = "\\n".join([_escaped(state.name), *(_escaped(owner.name) for owner in state.constraints)])

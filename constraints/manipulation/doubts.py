@@ -58,12 +58,7 @@ def questions(
 
 
 def shown(asked: Sequence[str], where: str = "more, in `graph.validate(rng)`") -> str:
-    """The first questions, and how many more there are.
-
-    Args:
-        asked: the questions.
-        where: what is said of the others after their number.
-    """
+    """The first questions, and how many more there are."""
     more = len(asked) - SHOWN
     return "; ".join([*asked[:SHOWN], *([f"and {more} {where}"] if more > 0 else [])])
 
@@ -145,12 +140,6 @@ def _ids(*owners: Iterable[RowOwner]) -> set[int]:
 class TargetDoubts:
     """Looks at targets of a transition some of whose parts are doubtful.
 
-    Args:
-        problems: of the graph.
-        selector: knows what its states ask for.
-        parts: the steps of the transition.
-        everywhere: constraints of all configurations.
-
     Attributes:
         doubted: whether there is anything to look at.
     """
@@ -170,13 +159,7 @@ class TargetDoubts:
         self.doubted = held or next(starts, None) is not None
 
     def found_in(self, start: Vector, ends: Sequence[Vector], memory: GraphMemory) -> str:
-        """What is wrong with a target that was found, in words; nothing where it is right.
-
-        Args:
-            start: of the transition (nq,).
-            ends: of its parts.
-            memory: memory of the call.
-        """
+        """What is wrong with a target that was found, in words; nothing where it is right."""
         for part, end in zip(self._parts, ends, strict=True):
             wrong = self.wrong_with(part, start, end, memory)
             if wrong:
@@ -208,13 +191,7 @@ class TargetDoubts:
 
 
 def off_the_start(path: PathProblem, q: Vector, limit: float) -> str:
-    """The constraint of paths that their start misses most, and how far, in words; nothing up to a limit.
-
-    Args:
-        path: the problem of paths from there.
-        q: configuration (nq,) where they start.
-        limit: largest error norm.
-    """
+    """The constraint of paths that their start misses most, and how far, in words; nothing up to a limit."""
     stack = path.problem.constraints
     norms = [norm for _, norm in stack.norms(path.problem.error(q, rhs=path.rhs))]
     worst = int(np.argmax(norms))
@@ -228,12 +205,7 @@ def scene_questions(
     floors: Sequence[Surface],
     preplacement_distance: float = 0.0,
 ) -> tuple[str, ...]:
-    """What is asked about a scene, of which a factory is to make a graph.
-
-    Args:
-        robot: the robot.
-        grippers, objects, floors, preplacement_distance: of the factory.
-    """
+    """What is asked about a scene, of which a factory is to make a graph."""
     handles = [(thing, handle) for thing in objects for handle in thing.handles]
     asked = [*_nobody_grasps(robot, grippers, handles), *_clearances(robot, grippers, handles)]
     reach = max((reach_of(robot, gripper.frame) for gripper in grippers), default=np.inf)

@@ -120,9 +120,6 @@ def missing_rows(foliation: Foliation) -> int:
     """How many rows more than its complement tells the hold of a foliation keeps at those of the start.
 
     Rows of the hold that may vary count, but for as many as it needs for the constraint beside those that may not.
-
-    Args:
-        foliation: with a complement, or without.
     """
     if foliation.complement is None:
         return 0

@@ -51,13 +51,7 @@ class GraphErrors:
 
 
 def graph_errors(graph: ConstraintGraph, q: Vector, q_start: Vector) -> GraphErrors:
-    """Errors of q by state, and by transition on the leaf of q_start.
-
-    Args:
-        graph: the graph.
-        q: configuration (nq,).
-        q_start: configuration (nq,).
-    """
+    """Errors of q by state, and by transition on the leaf of q_start."""
     states: dict[str, dict[str, float]] = {}
     for state in (*graph.states, *graph.waypoint_states):
         problem = graph.problem_of(state)

@@ -28,12 +28,7 @@ Choice = Sequence[tuple[Foliation, Foliation]]
 
 @final
 class Evaluations:
-    """Evaluations of constraints by the engine of a graph: one for each list of them.
-
-    Args:
-        robot: the robot.
-        engine: evaluates, and solves.
-    """
+    """Evaluations of constraints by the engine of a graph: one for each list of them."""
 
     def __init__(self, robot: Robot, engine: Engine) -> None:
         self.robot, self.engine = robot, engine
@@ -54,11 +49,6 @@ class LeafReader:
 
     The values of all of them at once; of each value the entries that EQUALITY rows keep. The others are neutral in all
     right-hand sides.
-
-    Args:
-        evaluations: of the graph.
-        stack: the constraints of the problem.
-        which: positions of those that are read.
 
     Attributes:
         entries: reads the entries that are kept.
@@ -85,13 +75,7 @@ class LeafReader:
         self.is_whole = not self._logarithms
 
     def read(self, rhs: RightHandSide, q: Vector, workspace: Workspace) -> RightHandSide:
-        """The same right-hand sides but for those that are read.
-
-        Args:
-            rhs: of the problem.
-            q: configuration (nq,), checked.
-            workspace: memory.
-        """
+        """The same right-hand sides but for those that are read."""
         vector = rhs.vector.copy()
         self.entries.read(q, workspace, vector)
         if self._logarithms:
@@ -159,11 +143,7 @@ class LeafProblem:
         return self._reader(tuple(which)).read(rhs, q, workspace)
 
     def from_leaf(self, source: Source | None) -> LeafProgram | None:
-        """What projects onto the leaf of a configuration in one call; None where the engine does not do that.
-
-        Args:
-            source: what must hold there.
-        """
+        """What projects onto the leaf of a configuration in one call; None where the engine does not do that."""
         reader = self._reader(self._free) if self._free else None
         if reader is not None and not reader.is_whole:
             return None

@@ -16,9 +16,6 @@ from ..workspace import Pool, Workspace
 class GraphMemory:
     """A workspace with a handle that is moved along the configurations of one call: kinematics are computed once each.
 
-    Args:
-        robot: whose configurations.
-
     Attributes:
         workspace: the workspace; projections of the call are done in it too.
     """
@@ -42,11 +39,7 @@ class GraphMemory:
 
 @final
 class GraphMemoryPool:
-    """Those of one graph, one for each call that runs at the same time.
-
-    Args:
-        robot: whose configurations.
-    """
+    """Those of one graph, one for each call that runs at the same time."""
 
     __slots__ = ("_pool", "give")
 

@@ -22,10 +22,6 @@ _nx: Any = nx  # for the calls whose stubs leave types open
 class Network:
     """States and transitions by name. networkx stays inside.
 
-    Args:
-        states: states, waypoints included.
-        transitions: transitions; their inner ones come with them.
-
     Attributes:
         states, transitions: by name, waypoint states and inner transitions included.
         inner: the inner transitions.
@@ -78,12 +74,7 @@ class Network:
         return self.without_waypoints(where)
 
     def leaves(self, where: object, foliations: Sequence[Foliation]) -> tuple[State, list[Foliation]]:
-        """Where paths of a transition, or loops of a state, stay, and the foliations whose leaf they keep.
-
-        Args:
-            where: the state or transition, or its name.
-            foliations: of the graph.
-        """
+        """Where paths of a transition, or loops of a state, stay, and the foliations whose leaf they keep."""
         if isinstance(where, State) or (isinstance(where, str) and where in self.states):
             state = self.state(where)
             loop = next((t for t in self.leaving(state) if t.target is state and not t.is_level_set), None)

@@ -81,11 +81,7 @@ class TargetStep:
         return found.projector, sought, found.read_at(rhs, leaf, self._of_leaf(found, chosen), memory.workspace)
 
     def at_once(self, source: Source | None) -> AtOnce | None:
-        """What finds its targets from a start that is not checked, in one call; None where it takes several.
-
-        Args:
-            source: what must hold at the start.
-        """
+        """What finds its targets from a start that is not checked, in one call; None where it takes several."""
         if self.transition.short or self._parameters or self._family.chooses:
             return None
         found = self._family.whole
@@ -104,11 +100,6 @@ class TargetStep:
 @final
 class TransitionPlan:
     """What targets of a transition take.
-
-    Args:
-        problems: of the graph.
-        selector: knows what its states ask for.
-        transition: with waypoints or without.
 
     Attributes:
         transition: as given.
@@ -147,13 +138,7 @@ class TransitionPlan:
         return self.steps[0].at_once(self._selector.source(self.transition.source))
 
     def is_on_leaf(self, q: Vector, leaf: Vector, memory: GraphMemory) -> bool:
-        """Whether the end of the transition is on the leaf that was chosen; true where it ends on none.
-
-        Args:
-            q: its end (nq,).
-            leaf: a configuration (nq,) on the leaf.
-            memory: memory of the call.
-        """
+        """Whether the end of the transition is on the leaf that was chosen; true where it ends on none."""
         if not self._ends:
             return True
         here = leaf_at(self._ends, memory.at(q))
@@ -184,10 +169,6 @@ def _of_targets(
 @final
 class TransitionPlans:
     """The plans of a graph, made on first use.
-
-    Args:
-        problems: of the graph.
-        selector: knows what its states ask for.
 
     Attributes:
         problems, selector: as given.

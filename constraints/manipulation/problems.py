@@ -47,13 +47,6 @@ class PathProblem(NamedTuple):
 class GraphProblems:
     """The problems and projectors of one graph.
 
-    Args:
-        robot: the robot.
-        foliations: whose constraints, complements and holds are merged.
-        constraints: asked of every configuration.
-        options: threshold and budget of projections.
-        engine: what solves.
-
     Attributes:
         robot, foliations, options: as given.
         everywhere: the constraints, as given.
@@ -97,12 +90,7 @@ class GraphProblems:
         return ", ".join(f"{name} is off by {norm:.3g}" for name, norm in off)
 
     def is_out_of_reach(self, failed: Projection, memory: GraphMemory) -> bool:
-        """Whether no guess can do what a projection did not: frames are further apart than joints can span.
-
-        Args:
-            failed: the projection, of one of these problems.
-            memory: memory of the call.
-        """
+        """Whether no guess can do what a projection did not: frames are further apart than joints can span."""
         problem, threshold = failed.problem, failed.options.threshold
         return any(span.is_too_short(memory.at(failed.q), threshold) for span in self._spans(problem))
 
@@ -117,13 +105,7 @@ class GraphProblems:
     def pairs(
         self, where: State | Transition, margins: SecurityMargins, pairs: Sequence[tuple[str, str]]
     ) -> tuple[CollisionPair, ...]:
-        """The pairs of some that move against each other.
-
-        Args:
-            where: as for `motion`.
-            margins: those of the graph.
-            pairs: of joints by name.
-        """
+        """The pairs of some that move against each other."""
         make = partial(collision_pairs, self.motion(where), margins, pairs)
         return self._pairs.get((id(where), *pairs), make)
 
@@ -154,12 +136,7 @@ class GraphProblems:
         return found
 
     def family(self, owners: Sequence[RowOwner], options: Options) -> ProblemFamily:
-        """The problems of some constraints, and of those that are asked of every configuration.
-
-        Args:
-            owners: constraints.
-            options: of projectors.
-        """
+        """The problems of some constraints, and of those that are asked of every configuration."""
         once = list({id(owner): owner for owner in (*self.everywhere, *owners)}.values())
         kept = [f for f in self.foliations if any(f.complement is owner for owner in once)]
         return ProblemFamily(self.evaluations, once, kept, options, self._nothing, self.everywhere)

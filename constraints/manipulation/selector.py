@@ -30,13 +30,6 @@ from .states import State
 class StateSelector:
     """Finds the state of a configuration; each constraint that states share is evaluated once.
 
-    Args:
-        evaluations: of the graph.
-        memories: memory for them.
-        states: in the order in which they are asked.
-        everywhere: constraints of all of them.
-        threshold: largest error norm of a constraint in a state.
-
     Source: `StateSelector` of hpp-manipulation, which tests state after state.
     """
 
@@ -59,11 +52,7 @@ class StateSelector:
         self._constraints_of = cache(constraints_of)
 
     def errors(self, q: Vector) -> dict[int, float]:
-        """Error norms at a valid configuration, by id of the constraint, of all states.
-
-        Args:
-            q: configuration (nq,).
-        """
+        """Error norms at a valid configuration, by id of the constraint, of all states."""
         memory = self._memories.take()
         errors = self._all.norms(q, memory.workspace)
         self._memories.give(memory)
@@ -71,11 +60,6 @@ class StateSelector:
 
     def refuse_outside(self, state: State, q: Vector, limit: float) -> None:
         """Refuse a configuration that is far from a state.
-
-        Args:
-            state: which.
-            q: configuration (nq,), checked.
-            limit: the largest error norm of a constraint.
 
         Raises:
             GraphError: names what is off.
@@ -88,13 +72,7 @@ class StateSelector:
             raise GraphError(f"the configuration has no leaf in '{state}', where it is not: {self._off(state, errors)}")
 
     def misses(self, state: State, q: Vector, workspace: Workspace) -> str:
-        """The constraints of a state that a configuration does not satisfy, in words; nothing where it is in the state.
-
-        Args:
-            state: which.
-            q: configuration (nq,), checked.
-            workspace: memory.
-        """
+        """The constraints of a state that a checked configuration does not satisfy, in words; empty where it does."""
         asked = self._constraints_of(state)
         if asked.resolved is None and asked.residual(q, workspace) <= self.threshold:
             return ""
@@ -162,10 +140,6 @@ def of_margin(owner: RowOwner, error: float) -> str:
 @final
 class _Constraints:
     """Constraints that are evaluated together.
-
-    Args:
-        evaluations: of the graph.
-        owners: the constraints.
 
     Attributes:
         resolved: the problem of them all, if some that are explicit in it have other branches.

@@ -118,13 +118,7 @@ class Validation(Verdict):
 
 
 def validation(graph: ConstraintGraph, rng: np.random.Generator, count: int) -> Validation:
-    """Sample every state, and every transition from the samples of its source state.
-
-    Args:
-        graph: the graph.
-        rng: generator.
-        count: samples a state, and at most a transition.
-    """
+    """Sample every state, and every transition from the samples of its source state."""
     whole_number(count, "count of a validation", 1)
     found: dict[str, list[Vector]] = {}
     states: dict[str, Rate] = {}

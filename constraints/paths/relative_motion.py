@@ -167,11 +167,6 @@ def collision_pairs(
 ) -> tuple[CollisionPair, ...]:
     """The pairs that move against each other, with their margins.
 
-    Args:
-        motion: the matrix.
-        margins: distances.
-        pairs: pairs of joints by name.
-
     Raises:
         UnknownJointError: lists the names that come closest.
     """

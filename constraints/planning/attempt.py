@@ -108,13 +108,6 @@ class Refusals:
 class Attempts:
     """Tries sequences of one task, and keeps what is the same for all of them.
 
-    Args:
-        places: of the task.
-        rng: generator.
-        guess: of targets.
-        limits: of each search.
-        clock: of all.
-
     Attributes:
         refusals, counts, targets, nodes: what was refused, and what it took, so far.
     """

@@ -54,11 +54,7 @@ class Halved(NamedTuple):
 
 @final
 class EdgeJudge:
-    """Judges ways along nodes of one leaf.
-
-    Args:
-        leaf: where they lie.
-    """
+    """Judges ways along nodes of one leaf."""
 
     def __init__(self, leaf: LeafOfProblem) -> None:
         self._leaf, self._size = leaf, StepSize(leaf.problem)

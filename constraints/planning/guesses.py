@@ -61,11 +61,7 @@ class _Stand(NamedTuple):
 
 @final
 class Guesses:
-    """Guesses of targets of one graph.
-
-    Args:
-        graph: the graph, whose placements say on which floors objects stand.
-    """
+    """Guesses of targets of one graph."""
 
     def __init__(self, graph: ConstraintGraph) -> None:
         self._robot, self._stands = graph.robot, list[_Stand]()

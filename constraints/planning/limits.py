@@ -40,11 +40,7 @@ class Limits:
 
 @final
 class Clock:
-    """The time of one search, without that in which it waited for kernels.
-
-    Args:
-        seconds: its limit [s]; None for none.
-    """
+    """The time of one search, without that in which it waited for kernels."""
 
     def __init__(self, seconds: float | None) -> None:
         self._began = perf_counter() - seconds_waited()

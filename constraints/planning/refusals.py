@@ -129,12 +129,6 @@ def elsewhere(places: Sites, seen: Set[Site]) -> Iterator[str]:
 class StepProofs:
     """Rules out steps of sequences that have failed.
 
-    Args:
-        places: of the task.
-        guess: of targets.
-        refusals: of the search.
-        clock: of the search.
-
     Attributes:
         crowded: steps of which many targets were found from the goal, backwards, and none was free.
     """

@@ -27,9 +27,6 @@ class PlanStep(NamedTuple):
 class Sequences:
     """Cheapest sequences of one task (uniform cost search; Dijkstra 1959), found lazily.
 
-    Args:
-        places: of the task.
-
     Attributes:
         seen: where the last search for a sequence came.
     """

@@ -203,13 +203,7 @@ class _Shortcuts(NamedTuple):
 
 @final
 class _Shortened:
-    """A piece that becomes shorter.
-
-    Args:
-        piece: the piece.
-        rhs: its right-hand sides.
-        collisions: what must be free.
-    """
+    """A piece that becomes shorter."""
 
     def __init__(self, piece: Piece, rhs: RightHandSide, collisions: CollisionModel | None) -> None:
         self._given, self._problem = piece, piece.problem

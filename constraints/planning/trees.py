@@ -51,12 +51,7 @@ class NodeTable:
         return self["parents"]
 
     def _put(self, count: int, **values: Any) -> Indices:
-        """New nodes; their numbers.
-
-        Args:
-            count: how many.
-            values: of all columns (count, ...), or one value for all.
-        """
+        """New nodes; their numbers."""
         first, self.count = self.count, self.count + count
         for name, column in self._columns.items():
             while len(column) < self.count:
@@ -87,10 +82,6 @@ class Grown(NamedTuple):
 @final
 class SearchTree(NodeTable):
     """A tree of configurations: each node but the roots has a parent, from which one step leads to it.
-
-    Args:
-        leaf: where they lie.
-        roots: configurations (n, nq).
 
     Attributes:
         still: targets in a row that led to no node farther than a step from all nodes before.

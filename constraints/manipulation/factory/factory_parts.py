@@ -23,9 +23,6 @@ GraspSet = frozenset[Grasp]
 class Parts:
     """What the states and transitions of one graph are made of: all constraints that may be needed.
 
-    Args:
-        factory: that of the graph.
-
     Attributes:
         grippers, handles: names; handles of all objects.
         object_of: index of the object of each handle.

@@ -14,11 +14,7 @@ from ..trees import ROOM, NodeTable
 
 @final
 class FollowedNodes(NodeTable):
-    """Solutions of targets at values of a parameter.
-
-    Args:
-        leaf: of the problem, whose measure of distances is used.
-    """
+    """Solutions of targets at values of a parameter."""
 
     def __init__(self, leaf: LeafOfProblem) -> None:
         super().__init__(leaf, s=np.empty(ROOM), cost=np.empty(ROOM))

@@ -50,13 +50,7 @@ class BranchEnd(NamedTuple):
 
 @final
 class Reasons:
-    """Asks why branches stop.
-
-    Args:
-        leaf: projector, collisions.
-        targets: what is followed.
-        tracker: measures steps.
-    """
+    """Asks why branches stop."""
 
     def __init__(self, leaf: LeafOfProblem, targets: Targets, tracker: Tracker) -> None:
         self._leaf, self._targets, self._tracker = leaf, targets, tracker

@@ -91,13 +91,6 @@ class Reached(NamedTuple):
 class BranchSearch:
     """One search.
 
-    Args:
-        leaf: of the first targets.
-        targets: what is followed.
-        tracker: follows branches.
-        rng: generator.
-        clock: when to give up.
-
     Attributes:
         ends: of all branches.
         beyond: solutions behind the farthest stop.

@@ -49,10 +49,6 @@ class RowsOfTargets:
 class Targets:
     """Right-hand sides of a problem along a parameter s in [0, 1], each checked.
 
-    Args:
-        problem: the constraints.
-        given: what `follow` takes.
-
     Attributes:
         sides: as a path has them.
         knots: values of s that are looked at whatever happens between them, from 0 to 1.

@@ -22,10 +22,6 @@ from .time_law import TangentLimits
 def tangent_limits(problem: Problem, velocity: TangentLike | None, acceleration: TangentLike) -> TangentLimits:
     """Limits (nv,) of a problem's coordinates.
 
-    Args:
-        problem: whose robot may have limits of velocity.
-        velocity, acceleration: see `timed`.
-
     Raises:
         SizeError, DtypeError, NotFiniteError, OptionError, UnknownJointError: see `timed`.
     """
