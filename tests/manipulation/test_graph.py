@@ -374,10 +374,6 @@ def test_relative_motions_and_margins():
     assert "held on a leaf" in free.describe()
     with pytest.raises(UnknownJointError, match="box2"):
         free.between("box2/root_joint", hand)
-    with pytest.raises(WrongObjectError, match="two joint names"):
-        SecurityMargins(0.0, {("a",): 0.1})  # pyright: ignore[reportArgumentType]
-    with pytest.raises(OptionError, match="only once"):
-        SecurityMargins(0.0, {("a", "b"): 0.1, ("b", "a"): 0.2})
 
 
 def test_errors_of_a_configuration():
