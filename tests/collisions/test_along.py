@@ -372,7 +372,7 @@ def test_bad_input_is_named() -> None:
     robot = body()
     path = straight(robot, pose(0.0), pose(1.0), "l")
     model = CollisionModel(robot, [Shape("ball", "Sphere", (0.05,), "l"), PLATE])
-    for wrong in (0.0, -1.0, np.nan, "1", None):
+    for wrong in (0.0, -1.0, np.nan, np.inf, "1", None, True):
         with pytest.raises(errors.OptionError, match="resolution of a collision check"):
             model.first_collision(path, wrong)  # pyright: ignore[reportArgumentType]
     with pytest.raises(errors.UnknownNameError, match="`resolution`"):

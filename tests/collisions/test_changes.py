@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pinocchio as pin
 import pytest
+from collisions.test_along import PANDA, pose
 from robots import panda
 
 from constraints import errors
@@ -18,14 +19,9 @@ from constraints.collisions.pairs import LeftOutReason
 from constraints.models import sample_arm
 
 coal: Any = import_module("coal")
-PANDA = "package://example-robot-data/robots/panda_description/urdf/panda.urdf"
 FINGERS = ("panda_leftfinger", "panda_rightfinger")
 GRASP = [0.0, 0.0, 0.1034, 0.0, 0.0, 0.0, 1.0]
 GLASS, TABLE = Shape("glass", "Cylinder", (0.03, 0.12)), Shape("table", "Box", (1.0, 1.0, 0.02))
-
-
-def at(x: float, y: float, z: float) -> list[float]:
-    return [x, y, z, 0.0, 0.0, 0.0, 1.0]
 
 
 def arm(*more: Shape, **options: Any) -> CollisionModel:
@@ -33,14 +29,14 @@ def arm(*more: Shape, **options: Any) -> CollisionModel:
     shapes = [
         Shape("hand", "Sphere", (0.06,), "tool"),
         Shape("forearm", "Capsule", (0.05, 0.2), "forearm_roll"),
-        Shape("post", "Cylinder", (0.05, 0.8), placement=at(0.4, 0.2, 0.4)),
+        Shape("post", "Cylinder", (0.05, 0.8), placement=pose(0.4, 0.2, 0.4)),
     ]
     return CollisionModel(sample_arm(), [*shapes, *more], **options)
 
 
 @cache
 def panda_at_a_table() -> CollisionModel:
-    return CollisionModel(panda(), [Shape("table", "Box", (1.0, 1.0, 0.02), placement=at(0.4, 0.0, 0.25))], PANDA)
+    return CollisionModel(panda(), [Shape("table", "Box", (1.0, 1.0, 0.02), placement=pose(0.4, 0.0, 0.25))], PANDA)
 
 
 def rows(model: CollisionModel, count: int = 300) -> np.ndarray:
@@ -106,7 +102,7 @@ def test_a_model_that_is_changed_is_the_one_that_is_built_so() -> None:
     """Added, removed and moved; the model itself stays what it was."""
     model, before = arm(TABLE), rows(arm(TABLE))
     wanted = model.is_free_batch(before)
-    post, box = arm().without(("hand", "forearm")), Shape("box", "Box", (0.2, 0.1, 0.3), placement=at(0.3, -0.3, 0.4))
+    post, box = arm().without(("hand", "forearm")), Shape("box", "Box", (0.2, 0.1, 0.3), placement=pose(0.3, -0.3, 0.4))
     agree(arm().added(TABLE, box), arm(TABLE, box))
     agree(arm(TABLE, box).removed("table"), arm(box))
     agree(arm(box, TABLE).removed("ta*", "box"), arm())
@@ -114,8 +110,8 @@ def test_a_model_that_is_changed_is_the_one_that_is_built_so() -> None:
     agree(post.added(box), arm(box).without(("hand", "forearm")))
     elsewhere = CollisionModel(model.robot, [*(s for s in sources(model) if s.name != "post"), moved(model, "post")])
     for _ in range(2):  # before and after its first question
-        agree(model.moved({"post": at(0.2, -0.3, 0.5)}).without(), model.without().moved({"post": at(0.2, -0.3, 0.5)}))
-        found = model.moved({"post": at(0.2, -0.3, 0.5)})
+        found = model.moved({"post": pose(0.2, -0.3, 0.5)})
+        agree(found.without(), model.without().moved({"post": pose(0.2, -0.3, 0.5)}))
         assert [found.is_free(q) for q in before] == [elsewhere.is_free(q) for q in before]
         assert (found.is_free_batch(before) != wanted).any()
         assert (model.is_free_batch(before) == wanted).all()
@@ -127,7 +123,7 @@ def sources(model: CollisionModel) -> list[Any]:
 
 def moved(model: CollisionModel, name: str) -> Shape:
     old = next(shape for shape in sources(model) if shape.name == name)
-    return Shape(name, old.kind, old.size, placement=at(0.2, -0.3, 0.5))
+    return Shape(name, old.kind, old.size, placement=pose(0.2, -0.3, 0.5))
 
 
 @pytest.mark.parametrize("compiled", [True, False])
@@ -135,13 +131,13 @@ def test_shapes_that_are_carried_move_too(compiled: bool, monkeypatch: pytest.Mo
     """A held box that slips, a ball on a link, a mesh beside them, and what is not covered by numbers alone."""
     if not compiled:
         monkeypatch.setattr(checking, "USUAL", "readable")
-    held = arm(TABLE).attached(Shape("box", "Box", (0.05, 0.05, 0.2)), "tool", placement=at(0.0, 0.0, 0.1))
-    slipped = held.moved({"box": at(0.0, 0.1, 0.0), "hand": at(0.05, 0.0, 0.0)})
-    anew = arm(TABLE).removed("hand").added(Shape("hand", "Sphere", (0.06,), "tool", at(0.05, 0.0, 0.0)))
-    anew = anew.attached(Shape("box", "Box", (0.05, 0.05, 0.2)), "tool", placement=at(0.0, 0.1, 0.0))
+    held = arm(TABLE).attached(Shape("box", "Box", (0.05, 0.05, 0.2)), "tool", placement=pose(0.0, 0.0, 0.1))
+    slipped = held.moved({"box": pose(0.0, 0.1, 0.0), "hand": pose(0.05, 0.0, 0.0)})
+    anew = arm(TABLE).removed("hand").added(Shape("hand", "Sphere", (0.06,), "tool", pose(0.05, 0.0, 0.0)))
+    anew = anew.attached(Shape("box", "Box", (0.05, 0.05, 0.2)), "tool", placement=pose(0.0, 0.1, 0.0))
     Q = rows(held)
     assert held.is_free(Q[0]) in (True, False)  # numbers are copied from here on
-    again = held.moved({"box": at(0.0, 0.1, 0.0), "hand": at(0.05, 0.0, 0.0)})
+    again = held.moved({"box": pose(0.0, 0.1, 0.0), "hand": pose(0.05, 0.0, 0.0)})
     wanted = anew.is_free_batch(Q)
     assert 0 < wanted.sum() < len(Q)
     for model in (slipped, again, pickle.loads(pickle.dumps(again))):
@@ -169,12 +165,13 @@ def test_covers_are_made_once(monkeypatch: pytest.MonkeyPatch) -> None:
         return make(solid)
 
     monkeypatch.setattr(solids, "cover_of", count)
-    model = CollisionModel(panda(), [Shape("post", "Cylinder", (0.05, 1.0), placement=at(0.5, 0.0, 0.5))], PANDA)
+    model = CollisionModel(panda(), [Shape("post", "Cylinder", (0.05, 1.0), placement=pose(0.5, 0.0, 0.5))], PANDA)
     q = model.robot.neutral
     model.is_free(q)
     assert len(asked) == len(model.names)
     held = model.attached(GLASS, "panda_hand", touching=FINGERS)
-    for other in (model.moved({"post": at(0.4, 0.0, 0.5)}), model.removed("post"), model.without(("post", "*")), held):
+    there = model.moved({"post": pose(0.4, 0.0, 0.5)})
+    for other in (there, model.removed("post"), model.without(("post", "*")), held):
         other.is_free(q)
     assert len(asked) <= len(model.names) + 1
     held.moved({"glass": GRASP}).is_free(q)

@@ -8,22 +8,17 @@ from typing import Any
 
 import numpy as np
 import pytest
+from collisions.test_along import PANDA, body
 from robots import panda
 from scipy.spatial import cKDTree
 
-from constraints import Base, Part, Robot, errors
+from constraints import Part, Robot, errors
 from constraints.collisions import CollisionModel, PointCloud, Shape, checking
 from constraints.collisions.clouds import CloudTree
 from constraints.collisions.covers import Cover
 
 coal: Any = import_module("coal")
-PANDA = "package://example-robot-data/robots/panda_description/urdf/panda.urdf"
-BODY = "<robot name='body'><link name='l'/></robot>"
 SIZES = {"Box": (0.3, 0.2, 0.1), "Sphere": (0.1,), "Cylinder": (0.1, 0.3), "Capsule": (0.05, 0.4)}
-
-
-def body() -> Robot:
-    return Robot.from_urdf(BODY, base=Base.FREE_FLYER)
 
 
 def pose(rng: np.random.Generator, away: float) -> np.ndarray:

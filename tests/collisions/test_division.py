@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pinocchio as pin
 import pytest
+from collisions.test_along import at_a_height
 from robots import mixed_tree
 
 from constraints import Implicit, Options, Position, Problem, Projector, errors
@@ -36,21 +37,6 @@ def balls(robot: Any, rng: np.random.Generator, count: int, size: float = 0.05) 
     ]
     model = CollisionModel(robot, [*shapes, *walls])
     return model.without(*model.always_colliding(20))
-
-
-def at_height(rng: np.random.Generator) -> Path:
-    """An arm whose tool stays at its height, with long steps: bent ways."""
-    robot = sample_arm()
-    height = Implicit.equal(Position(robot, "tool"), mask=[False, False, True], name="height")
-    problem = Problem(robot, [height])
-    projector = Projector(problem, LOCAL)
-    while True:
-        q0 = robot.space.interpolate(robot.reference("home"), robot.random(rng), 0.3)
-        rhs = problem.rhs_from(q0)
-        end = projector.project(robot.space.interpolate(q0, robot.random(rng), 0.5), rhs)
-        found = interpolate(projector, q0, end.q, rhs, max_angle=0.5) if end.success else None
-        if found is not None and found.success:
-            return found.or_raise()
 
 
 def of_all_joints(rng: np.random.Generator) -> Path:
@@ -86,7 +72,7 @@ def with_a_moving_side(rng: np.random.Generator) -> Path:
     return interpolate(problem, q0, q1, (here, there), max_angle=0.3).or_raise()
 
 
-WAYS: list[Callable[[np.random.Generator], Path]] = [at_height, of_all_joints, of_a_closed_chain, with_a_moving_side]
+WAYS: list[Callable[[np.random.Generator], Path]] = [at_a_height, of_all_joints, of_a_closed_chain, with_a_moving_side]
 
 
 def beside(path: Path, rng: np.random.Generator) -> CollisionModel:

@@ -19,7 +19,7 @@ from constraints import (
     RightHandSide,
     errors,
 )
-from constraints.collisions.model import Collision, CollisionModel
+from constraints.collisions.model import CollisionModel
 from constraints.collisions.pairs import LeftOutReason, WhyOut
 from constraints.collisions.shapes import Shape
 from constraints.collisions.words import always_in_words, in_words
@@ -352,9 +352,6 @@ def test_margins_and_pairs_of_a_collision_model() -> None:
         errors.UnknownNameError, match=r"'\*loor/\*': a `\*` stands at the end of a name only"
     ):  # planner 5
         model.without(("*loor/*", "tool/c"))
-    for pair in (("floor/a",), ("floor/a", 3), ("a", "b", "c")):
-        with pytest.raises(errors.WrongObjectError, match="pair of shapes"):
-            model.without(pair)  # type: ignore[arg-type]
     with pytest.raises(errors.DuplicateError, match="two shapes are called 'floor/a'"):
         CollisionModel(robot, [shapes[0], shapes[0]])
     with pytest.raises(errors.OptionError, match="margin of a collision model"):
@@ -391,61 +388,6 @@ def test_margins_and_joints_that_would_be_ignored_are_refused() -> None:
         model.among([CollisionPair("universe", joint, 0.5), CollisionPair(joint, "universe", 0.0)])
     twice = model.among([CollisionPair("universe", joint, 0.5), CollisionPair(joint, "universe", 0.5)])
     assert twice.pairs == model.pairs
-
-
-def test_a_model_that_looks_at_no_pair_says_why(caplog: pytest.LogCaptureFixture) -> None:
-    """No shape, one, or several whose pairs are left out; with a pair it says nothing."""
-    robot = arm()
-    brings = "a Robot brings no shapes, give them by shapes= and urdfs="
-    for shapes, said in (
-        ([], f"it has no shape; {brings}"), ([ball("one", "tool")], f"it has only one shape, 'one'; {brings}"),
-        ([ball("one", "tool"), ball("two", "tool")], "left out: 1 on one joint; `left_out` names them"),
-        ([ball(str(i), "tool", i) for i in range(3)], "left out: 3 on one joint; `left_out` names them"),
-        ([ball("one", "tool"), ball("two", "universe")], ""),
-    ):  # fmt: skip
-        assert bool(CollisionModel(robot, shapes).pairs) == (said == "")
-        assert [f"no pair of shapes is checked, so every configuration is free ({said})" in message
-                for message in caplog.messages] == [True] * bool(said)  # fmt: skip
-        caplog.clear()
-
-
-def test_collisions_by_distance_and_margin() -> None:
-    """Two balls meet where their centres are closer than their radii with the margin; the first pair comes alone."""
-    robot = arm()
-    q = robot.neutral
-    there = robot.at(q).placement(robot.frame("tool")).translation
-    for gap, margin, meets in ((0.01, 0.0, False), (-0.01, 0.0, True), (0.01, 0.02, True), (-0.01, -0.02, False)):
-        away = np.append(there + np.array([0.2 + gap, 0.0, 0.0]), [0.0, 0.0, 0.0, 1.0])
-        other = Shape("post", "Sphere", (0.1,), "universe", away)
-        twin = Shape("twin", "Sphere", (0.1,), "universe", away)
-        model = CollisionModel(robot, [ball("hand", "tool"), other, twin], margin=margin)
-        assert model.is_free(q) != meets
-        assert [(c.a, c.b) for c in model.collisions(q)] == ([("hand", "post"), ("hand", "twin")] if meets else [])
-        assert not model.collisions(q) or model.collisions(q)[0].time is None
-    whole = Problem(robot, [Implicit.equal(Affine(np.zeros((1, 7)), [0.0], robot.space), name="none")])
-    way = interpolate(whole, q, q + 0.05).or_raise()
-    bad: list[Any] = [0.0, -0.1, np.inf, np.nan, "0.1", None, True]
-    for wrong in bad:
-        with pytest.raises(errors.OptionError, match=r"resolution of a collision check: expected a positive number"):
-            model.first_collision(way, wrong)
-    away = np.append(there, [0.0, 0.0, 0.0, 1.0])
-    met = CollisionModel(robot, [ball("hand", "tool"), Shape("post", "Sphere", (0.1,), "universe", away)])
-    assert met.first_collision(way, resolution=0.9) == Collision("hand", "post", 0.0)
-    assert CollisionModel(robot, [ball("hand", "tool")]).always_colliding(1) == ()
-    always = CollisionModel(
-        robot, [ball("hand", "tool", 0.0, 9.0), ball("post", "universe", 0.0, 9.0), ball("far", "universe", 60.0)]
-    )
-    assert always.always_colliding(3) == (("hand", "post"),)
-    with pytest.raises(errors.OptionError, match="samples of pairs that always collide"):
-        always.always_colliding(0)
-    often = CollisionModel(
-        robot, [ball("hand", "tool"), *(ball(f"post{i}", "universe", 0.2 * i, 0.6) for i in range(4))]
-    )
-    drawn = [often.always_colliding(1, seed) for seed in range(2)]
-    assert drawn[0] != drawn[1]
-    assert often.always_colliding(1) == drawn[0]
-    assert always.without(("hand", "post")).random_free(np.random.default_rng(0), 2).shape == (2, robot.nq)
-    assert always.without(("hand", "post")).random_free(np.random.default_rng(0)).shape == (robot.nq,)
 
 
 def test_pairs_in_words() -> None:
