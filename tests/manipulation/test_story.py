@@ -4,27 +4,21 @@ from __future__ import annotations
 
 import importlib
 import itertools
-import sys
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pinocchio as pin
 import pytest
+from planning import judge
 
 from constraints.robot.files.packages import find_resource, robot_data_folder
 
-ROOT = Path(__file__).resolve().parent.parent.parent
 TOLERANCE = 1.0e-4
 
 
 @pytest.fixture(scope="module")
 def example() -> Any:
-    sys.path.insert(0, str(ROOT / "examples"))
-    try:
-        return importlib.import_module("pick_and_place")
-    finally:
-        sys.path.pop(0)
+    return judge.example("pick_and_place")
 
 
 @pytest.fixture(scope="module")

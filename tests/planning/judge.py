@@ -6,11 +6,13 @@ import importlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations, pairwise
+from pathlib import Path as Folder
 from typing import Any
 
 import coal
 import numpy as np
 import pinocchio as pin
+import pytest
 
 from constraints.paths import Path
 from constraints.planning import Trajectory
@@ -18,6 +20,17 @@ from constraints.planning import Trajectory
 TIMES = 1000
 ANGLE, LENGTH = 0.1, 0.02
 CLOSE_ANGLE, CLOSE_LENGTH = 0.02, 0.005
+
+
+def generator(seed: int = 0) -> np.random.Generator:
+    return np.random.default_rng(seed)
+
+
+def example(name: str) -> Any:
+    """A module of `examples/`."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(Folder(__file__).resolve().parent.parent.parent / "examples")
+        return importlib.import_module(name)
 
 
 def moved(model: pin.Model, q0: np.ndarray, q1: np.ndarray) -> tuple[float, float]:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pinocchio as pin
 import pytest
-from planning.judge import faults
+from planning.judge import faults, generator
 
 from constraints import Bounds, ConstraintError, Function, Implicit, Orientation, Position, Problem, Projector
 from constraints.collisions import CollisionModel, Shape
@@ -26,10 +26,6 @@ from constraints.planning.limits import Clock
 from constraints.planning.trees import SearchTree
 from constraints.solvers import Options
 from liegroups import SO2, SO3, Rn
-
-
-def generator(seed: int = 0) -> np.random.Generator:
-    return np.random.default_rng(seed)
 
 
 def ring(radius: float, bounds: Bounds | None = None) -> Problem:
@@ -60,10 +56,14 @@ def arm_scene() -> tuple[Problem, CollisionModel, np.ndarray, np.ndarray]:
     return problem, model, found[0], found[1]
 
 
+def tool_of(q: np.ndarray) -> pin.SE3:
+    data = MODEL.createData()
+    pin.framesForwardKinematics(MODEL, data, q)
+    return data.oMf[MODEL.getFrameId("tool")].copy()
+
+
 def tool_at(q: np.ndarray) -> np.ndarray:
-    data = ARM.model.createData()
-    pin.framesForwardKinematics(ARM.model, data, q)
-    return data.oMf[MODEL.getFrameId("tool")].translation.copy()
+    return tool_of(q).translation
 
 
 def height_error(q: np.ndarray) -> float:
@@ -198,10 +198,7 @@ def test_goals_that_solve_problems() -> None:
     far = Problem(ARM, [Implicit.equal(Position(ARM, "tool"), [9.0, 0.0, 0.45])])
     for goal in (down, [far, down]):
         found = connect(problem, q0, goal, rng=generator(), collisions=model)
-        data = ARM.model.createData()
-        pin.framesForwardKinematics(ARM.model, data, found.or_raise().end)
-        tool = data.oMf[MODEL.getFrameId("tool")].translation
-        assert np.abs(tool - [0.45, 0.3, 0.45]).max() < 2e-4
+        assert np.abs(tool_at(found.or_raise().end) - [0.45, 0.3, 0.45]).max() < 2e-4
     none = connect(problem, q0, far, rng=generator(), collisions=model)
     assert none.status is PlanningStatus.NO_GOAL
     assert "projection" in none.reason
@@ -274,9 +271,7 @@ def test_different_branches_are_told() -> None:
     The leaf has one dimension.
     """
     home = ARM.references["home"]
-    data = ARM.model.createData()
-    pin.framesForwardKinematics(ARM.model, data, home)
-    there = data.oMf[MODEL.getFrameId("tool")]
+    there = tool_of(home)
     axis = Implicit.zero(Orientation(ARM, "tool", reference=ARM.frame("universe", there)), mask=[True, True, False])
     problem = Problem(ARM, [Implicit.equal(Position(ARM, "tool"), there.translation), axis])
     projector = Projector(problem, Options(threshold=1e-9))
@@ -305,9 +300,7 @@ def test_bounds_that_close_the_way_are_no_success() -> None:
 
 def walled(model: CollisionModel, q: np.ndarray) -> CollisionModel:
     """The same scene with four walls around the tool at a configuration."""
-    data = ARM.model.createData()
-    pin.framesForwardKinematics(ARM.model, data, q)
-    x, y, z = data.oMf[MODEL.getFrameId("tool")].translation
+    x, y, z = tool_at(q)
     wide, thin, beside = 0.14, 0.01, 0.06
     walls = [
         Shape(
@@ -320,9 +313,7 @@ def walled(model: CollisionModel, q: np.ndarray) -> CollisionModel:
 
 def test_a_closed_cage_is_told_with_the_pairs(monkeypatch: pytest.MonkeyPatch) -> None:
     _, model, q0, q1 = arm_scene()
-    data = ARM.model.createData()
-    pin.framesForwardKinematics(ARM.model, data, q0)
-    there = pin.SE3(data.oMf[MODEL.getFrameId("tool")].rotation, np.zeros(3))
+    there = pin.SE3(tool_of(q0).rotation, np.zeros(3))
     level = [LEVEL, Implicit.zero(Orientation(ARM, "tool", reference=ARM.frame("universe", there)))]
     at = Implicit.equal(Position(ARM, "tool"), [0.45, 0.2, 0.45], mask=[True, True, False])
     q1 = Projector(Problem(ARM, [*level, at]), Options(threshold=1e-9)).project(q1).or_raise().q

@@ -12,7 +12,8 @@ import numpy as np
 import pinocchio as pin
 import pytest
 from each_choice import a_few
-from planning.judge import faults
+from planning.judge import faults, generator
+from planning.test_connect import POST
 
 from constraints import Bounds, Function, Implicit, Options, Pose, Position, Problem, Projector, Robot
 from constraints.collisions import Collision, CollisionModel, Shape
@@ -39,10 +40,6 @@ from liegroups import R3xSO3, Rn
 
 LENGTHS = (0.5, 0.4, 0.3)
 FAR = [9.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0]
-
-
-def generator(seed: int = 0) -> np.random.Generator:
-    return np.random.default_rng(seed)
 
 
 def planar(lengths: tuple[float, ...], limit: float = np.pi) -> Robot:
@@ -632,22 +629,21 @@ def test_a_bad_shortest_step_is_named(shortest: Any) -> None:
         follow(TWO, good, rng=generator(), shortest=shortest)
 
 
-def test_other_bad_arguments_are_named() -> None:
-    anything: Any = 3
-    with pytest.raises(WrongObjectError, match="problem"):
-        follow(anything, good, rng=generator())
-    with pytest.raises(WrongObjectError, match="rng"):
-        follow(TWO, good, rng=anything)
-    with pytest.raises(WrongObjectError, match="limits"):
-        follow(TWO, good, rng=generator(), limits=anything)
-    with pytest.raises(WrongObjectError, match="collisions"):
-        follow(TWO, good, rng=generator(), collisions=anything)
-    with pytest.raises(SpaceMismatchError, match="collision model"):
-        follow(TWO, good, rng=generator(), collisions=CollisionModel(sample_arm(), [Shape("a", "Sphere", (0.1,))]))
-    with pytest.raises(SizeError, match="starts"):
-        follow(TWO, good, np.zeros((2, 3)), rng=generator())
-    with pytest.raises(NotFiniteError, match="starts"):
-        follow(TWO, good, [np.nan, 0.0], rng=generator())
+@pytest.mark.parametrize(
+    ("wrong", "error", "words"),
+    [
+        ({"problem": 3}, WrongObjectError, "problem"),
+        ({"rng": 3}, WrongObjectError, "rng"),
+        ({"limits": 3}, WrongObjectError, "limits"),
+        ({"collisions": 3}, WrongObjectError, "collisions"),
+        ({"collisions": CollisionModel(sample_arm(), [POST])}, SpaceMismatchError, "collision model"),
+        ({"starts": np.zeros((2, 3))}, SizeError, "starts"),
+        ({"starts": [np.nan, 0.0]}, NotFiniteError, "starts"),
+    ],
+)
+def test_other_bad_arguments_are_named(wrong: dict[str, Any], error: type[Exception], words: str) -> None:
+    with pytest.raises(error, match=words):
+        follow(**{"problem": TWO, "targets": good, "rng": generator()} | wrong)
 
 
 def test_paths_along_rows_are_pickled() -> None:

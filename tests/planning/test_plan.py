@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import importlib
 import multiprocessing
-import sys
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from functools import cache
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pinocchio as pin
 import pytest
+from planning.judge import example, generator
 from robots import needs_robot_data
 
 from constraints import ConstraintError, Implicit, Position, Problem
@@ -25,22 +23,13 @@ from constraints.planning.marks import Sites
 from constraints.planning.plan import PlanSearch
 
 pytestmark = needs_robot_data
-EXAMPLES = Path(__file__).resolve().parent.parent.parent / "examples"
 RADIUS = 0.02  # of a ball [m]
 
 
 @cache
 def swap() -> Any:
     """The scene of `examples/swap.py`."""
-    sys.path.insert(0, str(EXAMPLES))
-    try:
-        return importlib.import_module("swap").swap()
-    finally:
-        sys.path.pop(0)
-
-
-def generator(seed: int = 0) -> np.random.Generator:
-    return np.random.default_rng(seed)
+    return example("swap").swap()
 
 
 def nothing_wrong(found: Plan, start: np.ndarray, goal: np.ndarray, floor: float = RADIUS) -> None:
@@ -104,7 +93,7 @@ def test_an_object_without_surfaces_is_let_go_where_the_goal_has_it() -> None:
         objects.append(
             MovableObject(name, [Handle(f"{name}/handle", scene.robot.frame(f"{name}_top"), 0.05, mask=mask)])
         )
-    grippers = list(read_semantics(scene.robot, sys.modules["swap"].SRDF, "ur3").grippers.values())
+    grippers = list(read_semantics(scene.robot, example("swap").SRDF, "ur3").grippers.values())
     graph = ConstraintGraphFactory(scene.robot, grippers, objects).generate()
     start, goal = scene.at(0.2, 0.3), scene.at(0.2, 0.35)
     goal[15] = 0.1
@@ -232,12 +221,10 @@ def test_start_is_goal() -> None:
 def test_bad_input_is_named() -> None:
     scene = swap()
     start = scene.at(0.2, 0.3)
-    with pytest.raises(OptionError, match="seeds"):
-        plan(scene.graph, start, start)
-    with pytest.raises(OptionError, match="seeds"):
-        plan(scene.graph, start, start, rng=generator(), seeds=[0])
-    with pytest.raises(OptionError, match="seeds"):
-        plan(scene.graph, start, start, seeds=[])
+    options: list[Any] = [{}, {"rng": generator(), "seeds": [0]}, {"seeds": []}]
+    for wrong in options:
+        with pytest.raises(OptionError, match="seeds"):
+            plan(scene.graph, start, start, **wrong)
     with pytest.raises(UnknownNameError):
         plan(scene.graph, start, "no such state", rng=generator())
     with pytest.raises(ConstraintError, match="goal"):

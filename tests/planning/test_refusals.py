@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import importlib
-import sys
 from collections.abc import Sequence
-from pathlib import Path
 from time import process_time, sleep
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
+from planning.judge import example, generator
 from robots import arm, needs_robot_data
 
 from constraints import Affine, Implicit, Position, Problem, Surface
@@ -36,27 +34,14 @@ from constraints.planning.refusals import StepProofs
 from constraints.planning.sequences import PlanStep, Sequences
 from constraints.solvers.kernels import loading
 
-EXAMPLES = Path(__file__).resolve().parent.parent.parent / "examples"
 FAR = (0.85, -0.8, 0.25)
 """Middle of a table 1.2 m from the arm's base, further than a UR5 reaches."""
 TAKE, RELEASE = "ur5/gripper > box/side | f", "ur5/gripper < box/side | 0-1"
 
 
-def generator(seed: int = 0) -> np.random.Generator:
-    return np.random.default_rng(seed)
-
-
-def imported(name: str) -> Any:
-    sys.path.insert(0, str(EXAMPLES))
-    try:
-        return importlib.import_module(name)
-    finally:
-        sys.path.pop(0)
-
-
 @pytest.fixture(scope="module")
 def told() -> Any:
-    made = imported("pick_and_place").story()
+    made = example("pick_and_place").story()
     loaded(made)
     return made
 
@@ -108,9 +93,9 @@ def test_a_goal_with_the_box_where_no_transition_brings_it(told: Any) -> None:
 @needs_robot_data
 def test_a_release_that_the_arm_does_not_reach(monkeypatch: pytest.MonkeyPatch) -> None:
     """The take before it is possible, and is not what is blamed; of the top handle it is proved."""
-    example = imported("pick_and_place")
-    monkeypatch.setitem(example.TABLES, "right", FAR)
-    told = example.story()
+    stories = example("pick_and_place")
+    monkeypatch.setitem(stories.TABLES, "right", FAR)
+    told = stories.story()
     loaded(told)
     found = at_once(told.graph, told.start, [TAKE, RELEASE], 30, goal=told.goal, collisions=told.collisions)
     assert f"no target of '{TAKE}' was found from the goal" in str(found)
@@ -185,15 +170,15 @@ def made(
     scene: Any, floors: Sequence[Surface], held: Sequence[str] = ("s0", "s1"), margin: float = 0.0
 ) -> ConstraintGraph:
     """The graph of `examples/swap.py` with other floors, and balls that no gripper may hold."""
-    example, objects = imported("swap"), list[MovableObject]()
-    for name in example.BALLS:
+    swap, objects = example("swap"), list[MovableObject]()
+    for name in swap.BALLS:
         mask = [True, True, True, False, True, True]
         handle = Handle(f"{name}/handle", scene.robot.frame(f"{name}_top"), 0.05, mask=mask)
-        corners = np.c_[example.FOOT * example.SQUARE[::-1], np.full(4, -example.RADIUS)]
+        corners = np.c_[swap.FOOT * swap.SQUARE[::-1], np.full(4, -swap.RADIUS)]
         foot = Surface(f"{name}/foot", scene.robot.frame(f"{name}/body"), corners)
         objects.append(MovableObject(name, [handle], [foot]))
-    grippers = list(read_semantics(scene.robot, example.SRDF, "ur3").grippers.values())
-    rules = [Rule(["ur3/gripper"], [f"{name}/handle"], name in held) for name in example.BALLS]
+    grippers = list(read_semantics(scene.robot, swap.SRDF, "ur3").grippers.values())
+    rules = [Rule(["ur3/gripper"], [f"{name}/handle"], name in held) for name in swap.BALLS]
     rules.append(Rule(["ur3/gripper"], [""]))
     made = ConstraintGraphFactory(scene.robot, grippers, objects, floors, rules=rules, margin=margin, attempts=1)
     return made.generate()
@@ -201,7 +186,7 @@ def made(
 
 def floor(scene: Any, name: str, x: float, z: float, half: float) -> Surface:
     """A square of the world that looks up."""
-    square = imported("swap").SQUARE
+    square = example("swap").SQUARE
     return Surface(
         name, scene.robot.frame("universe", [x, 0.0, z, 0.0, 0.0, 0.0, 1.0]), np.c_[half * square, np.zeros(4)]
     )
@@ -218,7 +203,7 @@ def in_time(found: Plan, limit: float) -> None:
 
 @pytest.fixture(scope="module")
 def scene() -> Any:
-    return imported("swap").swap()
+    return example("swap").swap()
 
 
 @needs_robot_data
@@ -239,7 +224,7 @@ def test_a_place_below_the_table(scene: Any) -> None:
     A goal below all floors is in no state; as a problem it has no solution in any, and the constraint is named.
     """
     place = [0.0, 0.0, -0.0105, 0.0, 0.0, 0.0, 1.0]
-    slab, files = Shape("slab", "Box", (0.9, 0.9, 0.02), placement=place), {"ur3": imported("swap").ARM}
+    slab, files = Shape("slab", "Box", (0.9, 0.9, 0.02), placement=place), {"ur3": example("swap").ARM}
     model = CollisionModel(scene.robot, [*scene.shapes, slab], files, ignored=[("slab", "ur3/base_link_0")])
     graph = made(scene, [floor(scene, "floor", 0.0, 0.0, 0.45), floor(scene, "shelf", 0.3, -0.1, 0.1)])
     start, goal, limit = scene.at(0.2, 0.3), scene.at(0.2, 0.3), 3.0

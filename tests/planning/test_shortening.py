@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 import pinocchio as pin
 import pytest
-from planning.judge import ANGLE, LENGTH, faults, moved
-from planning.test_connect import ARM, arm_scene, generator, height_error
+from planning.judge import ANGLE, LENGTH, faults, generator, moved
+from planning.test_connect import ARM, arm_scene, height_error
 
 from constraints import Base, Comparison, Explicit, Function, Implicit, Part, Pose, Position, Problem, Projector, Robot
 from constraints.collisions import CollisionModel, Shape
@@ -343,17 +343,17 @@ def test_one_generator_gives_the_same_bits_in_threads_and_processes(in_processes
 def test_bad_input_is_named() -> None:
     _, model, *_ = arm_scene()
     path, rng = two_pieces(), generator()
+    given: dict[str, Any] = {"rng": rng}
     with pytest.raises(WrongObjectError, match="path to be shortened"):
         shorten(path.samples, rng=rng)  # pyright: ignore[reportCallIssue, reportArgumentType]
-    with pytest.raises(WrongObjectError, match="rng"):
-        shorten(path, rng=0)  # pyright: ignore[reportCallIssue, reportArgumentType]
-    with pytest.raises(WrongObjectError, match="limits"):
-        shorten(path, rng=rng, limits=0.05)  # pyright: ignore[reportCallIssue, reportArgumentType]
-    with pytest.raises(WrongObjectError, match="collisions"):
-        shorten(path, rng=rng, collisions=ARM)  # pyright: ignore[reportCallIssue, reportArgumentType]
-    with pytest.raises(WrongObjectError, match="keeps"):
-        shorten(path, rng=rng, keep=1)  # pyright: ignore[reportCallIssue, reportArgumentType]
-    with pytest.raises(OptionError, match="from 0 to 1, got 2"):
-        shorten(path, rng=rng, keep=[2])
-    with pytest.raises(SpaceMismatchError, match="collision model"):
-        shorten(path, rng=rng, collisions=model)
+    cases: list[tuple[dict[str, Any], type[Exception], str]] = [
+        ({"rng": 0}, WrongObjectError, "rng"),
+        ({"limits": 0.05}, WrongObjectError, "limits"),
+        ({"collisions": ARM}, WrongObjectError, "collisions"),
+        ({"collisions": model}, SpaceMismatchError, "collision model"),
+        ({"keep": 1}, WrongObjectError, "keeps"),
+        ({"keep": [2]}, OptionError, "from 0 to 1, got 2"),
+    ]
+    for wrong, error, words in cases:
+        with pytest.raises(error, match=words):
+            shorten(path, **given | wrong)
