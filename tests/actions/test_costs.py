@@ -202,31 +202,6 @@ def test_frame_velocity_is_pinocchios() -> None:
         assert error(actions.FrameVelocity(robot, "left_sole_link", axes).value(np.concatenate([q, v])), known) < 1e-12
 
 
-class TestStateSpace:
-    def test_derivatives_of_the_group(self) -> None:
-        state = rich().state
-        x0, x1, dx = robot_state(state, 1), robot_state(state, 2), 0.5 * RNG(3).standard_normal(36)
-        by_0, by_1 = state.difference_jacobians(x0, x1)
-        assert error(by_0, differences(lambda d: state.difference(state.integrate(x0, d), x1), 36)) < 1e-8
-        assert error(by_1, differences(lambda d: state.difference(x0, state.integrate(x1, d)), 36)) < 1e-8
-        by_x, by_dx = state.integrate_jacobians(dx)
-        y = state.integrate(x0, dx)
-
-        def seen(x: Any) -> Any:
-            return state.difference(y, x)
-
-        assert error(by_x, differences(lambda d: seen(state.integrate(state.integrate(x0, d), dx)), 36)) < 1e-8
-        assert error(by_dx, differences(lambda d: seen(state.integrate(x0, dx + d)), 36)) < 1e-8
-
-    def test_joining_and_splitting(self) -> None:
-        state = rich().state
-        x = robot_state(state, 1)
-        q, v = state.split(x)
-        assert np.array_equal(state.join(q, v), x)
-        assert not state.zero[19:].any()
-        assert (state.nx, state.ndx, state.nq, state.nv) == (37, 36, 19, 18)
-
-
 @pytest.mark.parametrize("scheme", [actions.SemiImplicitEuler, actions.RungeKutta4])
 @pytest.mark.parametrize("axes", list(Axes))
 def test_steps_in_time(scheme: Any, axes: Axes) -> None:
@@ -252,23 +227,6 @@ def test_steps_in_time(scheme: Any, axes: Axes) -> None:
     assert np.array_equal(terminal.next_state, x)
     assert action.calc_diff(terminal).Fx is None
     assert (action.ng, action.nh_terminal, action.nr) == (17, 24, 66)
-
-
-def test_runge_kutta_is_of_order_four_on_vectors() -> None:
-    """Against many small steps, on an arm."""
-    from robots import arm
-
-    action = actions.ContactForwardDynamics(arm())
-    x, u = np.concatenate([np.full(7, 0.3), np.full(7, 0.5)]), np.full(7, 2.0)
-
-    def end(steps: int) -> Any:
-        step, at = actions.RungeKutta4(action, 0.2 / steps), x
-        for _ in range(steps):
-            at = step.calc(at, u).next_state
-        return at
-
-    known = end(64)
-    assert np.log2(error(end(4), known) / error(end(8), known)) == pytest.approx(4.0, abs=0.5)
 
 
 def test_costs_of_impulses_see_them() -> None:

@@ -18,8 +18,8 @@ import pytest
 from actions.dense import error
 from actions.test_costs import robot_state
 from actions.test_stances import box, rest
-from actions.test_stored import contacts_of
-from actions.test_use import anymal, somewhere
+from actions.test_stored import anymal, contacts_of
+from actions.test_use import somewhere
 from robots import arm
 
 from constraints import Target, actions

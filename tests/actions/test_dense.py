@@ -176,23 +176,6 @@ def test_case_13_the_2d_contact_of_crocoddyl(gains: tuple[float, float]) -> None
     agree(*both(panda(), [Held(TCP, "3D", (0, 2), error_in_world=True)], 7, Axes.LOCAL, gains))
 
 
-@needs_robot_data
-def test_fused_and_own_paths_give_the_same() -> None:
-    """Case 20: where LOCAL applies pinocchio's calls equal the general path to 1e-10, on Talos."""
-    action, _, q, v, u = both(talos(), [Held(sole, "6D") for sole in SOLES], 8, gains=(40.0, 9.0), armature=0.1)
-    x = action.state.join(q, v)
-    done = action.calc(x, u)
-    assert done.trace is not None
-    other = action.replace(rhs=action.constraint_set.rhs)
-    general = other.calc(x, u)
-    assert general.trace is None
-    a, b = action.calc_diff(done), other.calc_diff(general)
-    assert error(done.acceleration, general.acceleration) < 1e-10
-    assert error(done.multipliers, general.multipliers) < 1e-10
-    for name in ("Fx", "Fu", "multipliers_x", "multipliers_u"):
-        assert error(getattr(a, name), getattr(b, name)) < 1e-10, name
-
-
 @pytest.mark.parametrize("axes", list(Axes))
 def test_wrenches_and_their_derivatives(axes: Axes) -> None:
     """Of one contact, in both axes and seen from another frame, against differences of the calculation's wrench."""

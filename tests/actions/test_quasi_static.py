@@ -15,20 +15,12 @@ import numpy as np
 import pinocchio as pin
 import pytest
 from actions.dense import error
-from crocoddyl_cases import robot_of
+from actions.test_stored import anymal
 from robots import needs_robot_data, panda
 
-from constraints.actions import Actuators, ContactForwardDynamics
+from constraints.actions import ContactForwardDynamics
 from constraints.errors import FailedError, OptionError, SizeError, UnknownNameError, WrongObjectError
-from constraints.loops import Axes, ConstraintSet, Form, PointContact, SurfaceContact
-
-FEET = ("LF_FOOT", "LH_FOOT", "RF_FOOT", "RH_FOOT")
-
-
-def anymal() -> ContactForwardDynamics:
-    robot = robot_of("anymal")
-    feet = [PointContact(robot, f, axes=Axes.LOCAL, form=Form.RATES, name=f) for f in FEET]
-    return ContactForwardDynamics(robot, Actuators.floating_base(robot), ConstraintSet(robot, feet))
+from constraints.loops import ConstraintSet, Form, SurfaceContact
 
 
 def state() -> Any:

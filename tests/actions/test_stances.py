@@ -21,6 +21,9 @@ from constraints.errors import ConstraintError, FailedError, OptionError
 from constraints.loops import Axes, ConstraintSet, FrictionCone, PointContact, Sole, SurfaceContact
 from constraints.robot import Frame, Robot
 
+FOUR = [(0.2, 0.1), (0.2, -0.1), (-0.2, 0.1), (-0.2, -0.1)]
+"""Corners of the sole of a box, at which it may stand on points."""
+
 
 def box(at: tuple[float, float] = (0.0, 0.0), slope: float = 0.0, points: Any = None) -> ContactForwardDynamics:
     """A free box of 2 kg whose centre of mass is at (x, y, 0.3) of its sole, on a slope about y."""
@@ -54,7 +57,7 @@ def test_what_each_contact_carries_is_said() -> None:
 
 
 def test_a_contact_that_pulls_is_named() -> None:
-    action = box(at=(0.3, 0.0), points=[(0.2, 0.1), (0.2, -0.1), (-0.2, 0.1), (-0.2, -0.1)])
+    action = box(at=(0.3, 0.0), points=FOUR)
     found = action.quasi_static(rest(action))
     assert set(found.pulling) == {"p2", "p3"}
     assert all(force < 0.0 for force in found.pulling.values())
@@ -70,10 +73,7 @@ def test_a_contact_that_pulls_is_named() -> None:
 def test_a_contact_that_pulls_is_named_by_a_calculation() -> None:
     """A box that leans over its feet, which only push: two of them pull; a terminal node has no forces."""
     robot = box(at=(0.3, 0.0)).robot
-    feet = [
-        Frame(f"p{i}", 1, pin.SE3(np.eye(3), np.array([x, y, 0.0])))
-        for i, (x, y) in enumerate([(0.2, 0.1), (0.2, -0.1), (-0.2, 0.1), (-0.2, -0.1)])
-    ]
+    feet = [Frame(f"p{i}", 1, pin.SE3(np.eye(3), np.array([*p, 0.0]))) for i, p in enumerate(FOUR)]
     held = [
         PointContact(robot, foot, normal=(0.0, 0.0, 1.0), anchor=foot.placement.translation, name=foot.name)
         for foot in feet
@@ -135,7 +135,7 @@ def test_least_forces_of_feet_that_only_push_are_those_of_a_solver() -> None:
     """Four feet and a load beside their middle: least squares within the cones, against SLSQP."""
     minimize: Any = importlib.import_module("scipy.optimize").minimize
 
-    action = box(at=(0.19, 0.05), points=[(0.2, 0.1), (0.2, -0.1), (-0.2, 0.1), (-0.2, -0.1)])
+    action = box(at=(0.19, 0.05), points=FOUR)
     free = action.quasi_static(rest(action)).or_raise()
     found = action.quasi_static(rest(action), cones=FrictionCone(0.2, edges=6)).or_raise()
     assert found.residual <= found.limit
@@ -168,6 +168,3 @@ def test_bad_cones_and_soles_are_named() -> None:
     wrong: Any = {"foot": 0.5}
     with pytest.raises(ConstraintError, match="foot"):
         action.quasi_static(rest(action), cones=wrong)
-    points = box(points=[(0.2, 0.1), (0.2, -0.1), (-0.2, 0.0)])
-    with pytest.raises(OptionError, match="SurfaceContact"):
-        points.quasi_static(rest(points), soles={"p0": Sole.rectangle(0.1, 0.1)})

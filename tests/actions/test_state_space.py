@@ -34,7 +34,7 @@ def frames() -> list[str]:
 def test_a_state_is_a_configuration_and_a_velocity() -> None:
     (q, v), (q1, v1) = points(0), points(1)
     x, x1 = STATE.join(q, v), STATE.join(q1, v1)
-    assert (STATE.nx, STATE.ndx) == (NQ + NV, 2 * NV)
+    assert (STATE.nx, STATE.ndx, STATE.nq, STATE.nv) == (NQ + NV, 2 * NV, NQ, NV)
     np.testing.assert_array_equal(x, [*q, *v])
     np.testing.assert_array_equal(STATE.join(q), [*q, *np.zeros(NV)])
     np.testing.assert_array_equal(STATE.zero, [*ROBOT.neutral, *np.zeros(NV)])
@@ -116,7 +116,7 @@ def test_functions_of_other_spaces_are_refused() -> None:
         stage.lift(Affine(np.eye(3)))
     with pytest.raises(SpaceMismatchError):
         stage.velocity(Affine(np.ones((1, NV + 1))))
-    with pytest.raises(OptionError, match="no constraint set"):
+    with pytest.raises(OptionError, match="no constraint set; use `with_controls"):
         STATE.with_controls(NU).force()
     assert STATE.with_controls(NU).nf == 0
     assert STATE.with_controls(0).space.nv == 2 * NV

@@ -88,6 +88,11 @@ def contacts_of(name: str, axes: Axes) -> ConstraintSet:
     return ConstraintSet(robot, [SurfaceContact(robot, f, axes=axes, form=Form.RATES, name=f) for f in soles])
 
 
+def anymal(**options: Any) -> ContactForwardDynamics:
+    rows = contacts_of("anymal", Axes.LOCAL)
+    return ContactForwardDynamics(rows.robot, Actuators.floating_base(rows.robot), rows, **options)
+
+
 def stored_impulses() -> Iterator[tuple[str, Any]]:
     table = json.loads((DATA / "cases.json").read_text(encoding="utf-8"))["impulse"]
     yield from ((name, case) for name, case in table.items() if case["robot"] in ("anymal", "talos_legs"))
@@ -116,10 +121,7 @@ class TestActiveSets:
     """Case 5: contacts that are on and off, switched between calls."""
 
     def action(self) -> ContactForwardDynamics:
-        rows = contacts_of("anymal", Axes.LOCAL)
-        return ContactForwardDynamics(
-            rows.robot, Actuators.floating_base(rows.robot), rows, with_force_derivatives=True
-        )
+        return anymal(with_force_derivatives=True)
 
     def state(self, seed: int = 0) -> tuple[Any, Any]:
         action, rng = self.action(), np.random.default_rng(seed)
