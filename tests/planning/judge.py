@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import importlib
+import multiprocessing
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from itertools import combinations, pairwise
 from pathlib import Path as Folder
@@ -31,6 +33,19 @@ def example(name: str) -> Any:
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(Folder(__file__).resolve().parent.parent.parent / "examples")
         return importlib.import_module(name)
+
+
+def same_in_threads_and_processes(
+    samples_of: Callable[[bytes, int], bytes], pickled: bytes, in_processes: bool = True
+) -> None:
+    """Whether a seed gives the same bits in two threads, and in another process, as alone; two seeds give others."""
+    alone = [samples_of(pickled, seed) for seed in (1, 2)]
+    assert alone[0] != alone[1]
+    with ThreadPoolExecutor(2) as threads:
+        assert list(threads.map(samples_of, [pickled] * 2, (1, 2))) == alone
+    if in_processes:
+        with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as processes:
+            assert processes.submit(samples_of, pickled, 2).result() == alone[1]
 
 
 def moved(model: pin.Model, q0: np.ndarray, q1: np.ndarray) -> tuple[float, float]:

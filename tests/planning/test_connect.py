@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import pickle
 import re
-from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import pinocchio as pin
 import pytest
-from planning.judge import faults, generator
+from planning.judge import faults, generator, same_in_threads_and_processes
 
 from constraints import Bounds, ConstraintError, Function, Implicit, Orientation, Position, Problem, Projector
 from constraints.collisions import CollisionModel, Shape
@@ -165,13 +163,7 @@ def samples_of(pickled: bytes, seed: int) -> bytes:
 
 
 def test_one_generator_gives_the_same_bits_in_threads_and_processes() -> None:
-    pickled = pickle.dumps(arm_scene())
-    alone = [samples_of(pickled, seed) for seed in (1, 2)]
-    assert alone[0] != alone[1]
-    with ThreadPoolExecutor(2) as threads:
-        assert list(threads.map(samples_of, [pickled] * 2, (1, 2))) == alone
-    with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as processes:
-        assert processes.submit(samples_of, pickled, 2).result() == alone[1]
+    same_in_threads_and_processes(samples_of, pickle.dumps(arm_scene()))
 
 
 def test_the_nearest_of_several_ends_and_what_is_used_is_told() -> None:

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import pickle
 from collections.abc import Callable
-from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import pinocchio as pin
 import pytest
-from planning.judge import ANGLE, LENGTH, faults, generator, moved
+from planning.judge import ANGLE, LENGTH, faults, generator, moved, same_in_threads_and_processes
 from planning.test_connect import ARM, arm_scene, height_error
 
 from constraints import Base, Comparison, Explicit, Function, Implicit, Part, Pose, Position, Problem, Projector, Robot
@@ -330,14 +328,7 @@ def samples_of(pickled: bytes, seed: int) -> bytes:
 def test_one_generator_gives_the_same_bits_in_threads_and_processes(in_processes: bool) -> None:
     problem, model, q0, q1 = arm_scene()
     pickled = pickle.dumps((connect(problem, q0, q1, rng=generator(1), collisions=model).or_raise(), model))
-    alone = [samples_of(pickled, seed) for seed in (1, 2)]
-    assert alone[0] != alone[1]
-    with ThreadPoolExecutor(2) as threads:
-        assert list(threads.map(samples_of, [pickled] * 2, (1, 2))) == alone
-    if not in_processes:
-        return
-    with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as processes:
-        assert processes.submit(samples_of, pickled, 2).result() == alone[1]
+    same_in_threads_and_processes(samples_of, pickled, in_processes)
 
 
 def test_bad_input_is_named() -> None:
