@@ -38,7 +38,7 @@ def test_a_rest_many_turns_away_is_asked_about_without_bounds(caplog: pytest.Log
         JointSpring(ROBOT, "right_inner", 3.0, rest=60.0)
         JointSpring(ROBOT, "right_inner", 3.0, rest=12.0)
     (line,) = caplog.messages
-    assert "60 rad, 9.55 turns, for 'right_inner': is it in degrees?" in line
+    assert line.endswith("'right_inner': 60 rad, 9.55 turns: is it in degrees?")
 
 
 def test_a_length_beyond_all_reach_is_asked_about(caplog: pytest.LogCaptureFixture) -> None:
