@@ -50,11 +50,7 @@ def sphere(centre: Any, radius: float) -> Drawn:
 
     def at(u: Any, v: Any) -> Any:
         a, b = TURN * u, np.pi * v
-        return (
-            x + radius * np.cos(a) * np.sin(b),
-            y + radius * np.sin(a) * np.sin(b),
-            z + radius * np.cos(b),
-        )
+        return (x + radius * np.cos(a) * np.sin(b), y + radius * np.sin(a) * np.sin(b), z + radius * np.cos(b))
 
     return surface(at)
 

@@ -151,11 +151,7 @@ def main() -> None:
     print(f"  along another velocity it moves with the hands, at {np.linalg.norm(follows[bar]):.2f}")
 
     if options.plot is not None:
-        render(
-            robot,
-            {"closed": result.q, "on the way": path[len(path) // 2], "its end": path[-1]},
-            options.plot,
-        )
+        render(robot, {"closed": result.q, "on the way": path[len(path) // 2], "its end": path[-1]}, options.plot)
     if options.check:
         assert result.success, result.describe()
         assert problem.dimension(q) == robot.nv - 7  # six rows of the loop, one of the torso

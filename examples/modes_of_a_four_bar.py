@@ -59,12 +59,7 @@ def simulated_frequency(found: Equilibrium, mode: Mode) -> float:
     start = mode.configurations(1, amplitude=1e-3)[0]
     period = 1.0 / mode.frequency
     record = simulate(
-        rows,
-        start,
-        np.zeros(rows.robot.nv),
-        1.4 * period,
-        period / 200.0,
-        forces=Forces(rows.robot, [pull]),
+        rows, start, np.zeros(rows.robot.nv), 1.4 * period, period / 200.0, forces=Forces(rows.robot, [pull])
     ).or_raise()
     away = np.array([q[0] for q in record.qs]) - found.q[0]
     down = np.flatnonzero((away[:-1] > 0.0) & (away[1:] <= 0.0))

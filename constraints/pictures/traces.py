@@ -24,10 +24,7 @@ LEAST_RESIDUAL = 1e-17
 
 
 def plot_trace(
-    projection: Projection,
-    path: str | os.PathLike[str] | None = None,
-    threshold: float | None = None,
-    ax: Any = None,
+    projection: Projection, path: str | os.PathLike[str] | None = None, threshold: float | None = None, ax: Any = None
 ) -> Any:
     """Residual by iteration on a logarithmic axis, one line a try, restarts marked.
 

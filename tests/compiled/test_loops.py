@@ -116,18 +116,7 @@ MAPS: dict[str, PoseMap] = {
     "turned log": TurnedLog(TURN), "local point": LocalPoint(np.eye(3), True),
     "local normal": LocalPoint(AXIS[None], True),
 }  # fmt: skip
-NEAR_SWITCHES = (
-    1e-9,
-    1e-4,
-    1.2e-4,
-    1e-3,
-    0.999,
-    1.001,
-    1.2247,
-    1.2248,
-    2.79,
-    2.81,
-)  # where series end
+NEAR_SWITCHES = (1e-9, 1e-4, 1.2e-4, 1e-3, 0.999, 1.001, 1.2247, 1.2248, 2.79, 2.81)  # where series end
 NEAR_HALF = (3.0, 3.1, np.pi - 1e-3, np.pi - 1e-5, np.pi - 1e-7, np.pi)
 
 

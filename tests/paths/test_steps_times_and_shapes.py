@@ -8,17 +8,7 @@ import numpy as np
 import pytest
 from robots import arm
 
-from constraints import (
-    Affine,
-    Function,
-    Implicit,
-    Options,
-    Position,
-    Problem,
-    Projector,
-    RightHandSide,
-    errors,
-)
+from constraints import Affine, Function, Implicit, Options, Position, Problem, Projector, RightHandSide, errors
 from constraints.collisions.model import CollisionModel
 from constraints.collisions.pairs import LeftOutReason, WhyOut
 from constraints.collisions.shapes import Shape

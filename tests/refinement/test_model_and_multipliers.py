@@ -27,12 +27,7 @@ from constraints.point import place
 from constraints.solvers.refinement.feasible_set import INSIDE_ROW_BOUNDS, FeasibleSet, FeasibleSetAt, refined_columns
 from constraints.solvers.refinement.objective import Distance, LastLevel, NoObjective
 from constraints.solvers.refinement.optimality import differences, inequalities, inequality_name, optimality
-from constraints.solvers.refinement.quadratic_model import (
-    ALONG_EQUALITIES,
-    Inequalities,
-    QuadraticModel,
-    multipliers,
-)
+from constraints.solvers.refinement.quadratic_model import ALONG_EQUALITIES, Inequalities, QuadraticModel, multipliers
 from constraints.solvers.refinement.restoration import STEPS, Restoration
 from constraints.workspace import Workspace
 from liegroups import SE2, SE3, SO2, SO3, Rn, Segments, Space

@@ -125,12 +125,7 @@ class View:
         MissingExtraError: viser or trimesh is not installed.
     """
 
-    def __init__(
-        self,
-        film: Film,
-        drawing: Drawing | None = None,
-        page: PageOptions | None = None,
-    ) -> None:
+    def __init__(self, film: Film, drawing: Drawing | None = None, page: PageOptions | None = None) -> None:
         drawing = in_browser(drawing)
         arrows = [film.robot.frame(frame) for frame in drawing.frames]
         self.film = film

@@ -88,11 +88,7 @@ def rotation_vector(W: Floats, R: int) -> tuple[float, float, float, float]:
 def log_times(x: float, y: float, z: float, k: float, a: float, b: float, c: float) -> tuple[float, float, float]:
     """(I + [w] / 2 + k [w]^2) (a, b, c), w = (x, y, z): the Jacobian of the logarithm times a column."""
     d, e, f = y * c - z * b, z * a - x * c, x * b - y * a
-    return (
-        a + 0.5 * d + k * (y * f - z * e),
-        b + 0.5 * e + k * (z * d - x * f),
-        c + 0.5 * f + k * (x * e - y * d),
-    )
+    return (a + 0.5 * d + k * (y * f - z * e), b + 0.5 * e + k * (z * d - x * f), c + 0.5 * f + k * (x * e - y * d))
 
 
 @kernel
