@@ -282,6 +282,13 @@ def test_mimics_of_nothing_are_mistakes(tag: str, words: tuple[str, ...]) -> Non
     assert not mechanism.couplers
 
 
+def test_a_link_that_is_there_twice_is_listed_beside_a_mimic_of_nothing() -> None:
+    """Each of the two is a mistake of its own: pinocchio was given the second link too, and refused the file."""
+    tag = '<parent link="base"/><child link="rocker"/>'
+    _, mechanism = both(loop(beside='<link name="tip"/>').replace(tag, f'{tag}<mimic joint="j9"/>'))
+    assert [entry.what for entry in mechanism.unread if entry.is_mistake] == ["link 'tip'", "mimic tag of joint 'j3'"]
+
+
 def test_mimics_of_joints_that_do_not_move_are_listed() -> None:
     """Mend 21: right names, and nothing to couple: listed, no error."""
     tag = '<parent link="base"/><child link="rocker"/>'

@@ -66,9 +66,9 @@ def mechanism_from_urdf(
     unread += elements_beside(root)
     wrong = wrong_mimics(graph)
     unread += mimics_of_nothing(graph, wrong)
-    tree = cut_to_tree(without_mimics(root, wrong), graph, path, cut)
+    tree = cut_to_tree(root, graph, path, cut)
     unread += tree.unread
-    model, mimics = urdf_model(tree.root, path, base)
+    model, mimics = urdf_model(without_mimics(tree.root, wrong), path, base)
     beside = None if loops is not None or path.endswith(" text") else sidecar_beside(Path(path))
     sidecar = beside or (Sidecar() if loops is None else read_sidecar(loops))
     unread += sidecar.unread
