@@ -28,10 +28,11 @@ def keep_own(made: object, /, *names: str) -> None:
 
     Args:
         made: the object, in its `__post_init__`.
-        names: fields as they were given; what has no `copy()` cannot change, and stays.
+        names: fields as they were given; what cannot be copied is taken as it is.
     """
     for name in names:
-        copied = getattr(getattr(made, name), "copy", None)
+        given = getattr(made, name)
+        copied = getattr(given, "copy", None) or getattr(given, "__copy__", None)  # array.array has the latter alone
         if copied is not None:
             set_fields(made, **{name: copied()})
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+from array import array
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
@@ -144,6 +145,13 @@ def test_what_a_caller_does_to_an_array_later_is_not_seen(make: Any, given: Any,
     made, before = make(given), given.copy()
     given[...] = 0.0
     np.testing.assert_array_equal(kept(made), before)
+
+
+def test_arrays_of_the_standard_library_are_copied_too() -> None:
+    given = array("d", [1.0, 2.0])
+    made = lc.Implicit.equal(lc.Affine(np.eye(2)), given)
+    given[0] = 5.0
+    assert list(made.rhs) == [1.0, 2.0]  # pyright: ignore[reportArgumentType, reportUnknownArgumentType]
 
 
 ROBOT = arm_and_box()
