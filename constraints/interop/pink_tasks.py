@@ -138,9 +138,10 @@ class PinkFunction(Function):
 
     The task is copied: targets set on it later have no effect. Tasks whose Jacobian is the derivative of their error
     can be solved for: `FrameTask`, `RelativeFrameTask`, `ComTask`, `PostureTask`, `JointCouplingTask`,
-    `LinearHolonomicTask`. Tasks on velocities (`DampingTask`, `LowAccelerationTask`) cannot, nor those whose error is
-    not a function of q; `constraints.testing.check_function` shows which. A task has the frames of the model, not those
-    of `robot.with_frame`.
+    `LinearHolonomicTask`. Tasks on velocities (`DampingTask`, `LowAccelerationTask`) cannot, nor a `PostureTask` of
+    ball, planar or free joints beside the root (its Jacobian is the identity), nor those whose error is not a function
+    of q; `constraints.testing.check_function` shows which. A task has the frames of the model, not those of
+    `robot.with_frame`.
 
     Args:
         robot: robot of the configurations.
@@ -151,8 +152,8 @@ class PinkFunction(Function):
         value (k,), jacobian (k, nv): in the units of the task's error.
 
     Raises:
-        WrongObjectError: not a task of pink, one that is not ready for this robot (the message says why), or one on
-            velocities.
+        WrongObjectError: not a task of pink, one that is not ready for this robot (the message says why), or one
+            whose Jacobian is not the derivative of its error, as those on velocities.
         MissingExtraError: pink is not installed.
     """
 
@@ -173,7 +174,7 @@ class PinkFunction(Function):
             raise WrongObjectError(f"task {kind}", f"one that is ready for {self.robot.name}", reason) from error
         self.declare(self.robot.space, Rn(size), name=self.name or kind)
         if not any(self._is_differentiated(seed) for seed in range(3)):
-            reason = "one on velocities: its Jacobian is not the derivative of its error"
+            reason = "one on velocities, or of ball, planar or free joints: its Jacobian is no derivative of its error"
             raise WrongObjectError(f"task {kind}", "one whose error is a function of the configuration", reason)
 
     def _is_differentiated(self, seed: int) -> bool:

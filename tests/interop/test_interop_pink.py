@@ -214,6 +214,11 @@ def test_bad_input(monkeypatch: pytest.MonkeyPatch) -> None:
     for on_velocities in (pink.tasks.DampingTask(1.0), pink.tasks.LowAccelerationTask(1.0)):
         with pytest.raises(WrongObjectError, match="got one on velocities"):
             PinkFunction(robot, on_velocities)
+    model, posture = pin.Model(), pink.tasks.PostureTask(cost=1.0)
+    model.addJoint(0, pin.JointModelSpherical(), pin.SE3.Identity(), "ball")
+    posture.set_target(pin.neutral(model))
+    with pytest.raises(WrongObjectError, match=r"PostureTask: .*of ball, planar or free joints"):
+        PinkFunction(lc.Robot(model), posture)  # its Jacobian is the identity there
     with pytest.raises(lc.ConstraintError, match="robot of a pink task"):
         PinkFunction("arm", pink_tasks(humanoid())[0])  # pyright: ignore[reportArgumentType]
     from constraints.interop import pink_tasks as module
