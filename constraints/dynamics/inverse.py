@@ -220,9 +220,10 @@ def inverse_dynamics(
     found = solve_inverse(*matrices, size=speed, rounding=rounding, tolerance=close)
     solution = found.solution._replace(status=status_of(found.solution, constraint_set, system.rows))
     is_full = not found.unactuated.shape[1] and solution.status is not DynamicsStatus.NOT_FINITE
-    a, multipliers, status, left = *solution[:3], taking_part(constraint_set.robot, found.unactuated)
+    left = taking_part(constraint_set.robot, found.unactuated)
     wish = target, found.nearest, actuators, is_full, found.surplus, left
-    return InverseDynamics(a, found.effort, multipliers, status, *wish, question, solution, system)
+    done = solution.acceleration, found.effort, solution.multipliers, solution.status
+    return InverseDynamics(*done, *wish, question, solution, system)
 
 
 def _wanted(constraint_set: ConstraintSet, acceleration: Any) -> tuple[Any, Vector]:

@@ -134,13 +134,8 @@ class StepProofs:
     """
 
     def __init__(self, places: Sites, guess: Guess, refusals: Refusals, clock: Clock) -> None:
-        self._graph, self._places, self._guess, self._refusals, self._clock = (
-            places.graph,
-            places,
-            guess,
-            refusals,
-            clock,
-        )
+        self._graph, self._places = places.graph, places
+        self._guess, self._refusals, self._clock = guess, refusals, clock
         self._proofs: dict[PlanStep, str] = {}
         self._unreached: dict[State, str] = {}
         self._met: dict[tuple[str, tuple[CollisionPair, ...]], str] = {}
