@@ -20,7 +20,7 @@ Refused = Callable[[str, str, object, tuple[str, ...]], Exception]
 
 
 def by_word(table: Mapping[str, str]) -> dict[str, str]:
-    """A table of `foreign_words`, word by word."""
+    """A table of `foreign_words`, word by word: its keys are words with blanks between them; {} stands for the word."""
     return {
         word: said if word == "*" else said.replace("{}", word)
         for words, said in table.items()

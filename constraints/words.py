@@ -48,7 +48,7 @@ def first_names(names: Sequence[str], shown: int = 8) -> str:
 
 
 def row_numbers(rows: Sequence[int]) -> str:
-    """Rows in words, "rows 0-2, 5"."""
+    """Rows, which are in order, in words: "rows 0-2, 5"."""
     runs: list[list[int]] = []
     for row in rows:
         if runs and row == runs[-1][-1] + 1:

@@ -36,7 +36,7 @@ def seconds(text: str) -> float:
 
 
 def natural(text: str, least: int = 0) -> int:
-    """An integer from 0, for `argparse`."""
+    """An integer from 0, or from another one, for `argparse`."""
     try:
         number = int(text)
     except ValueError:

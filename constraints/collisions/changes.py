@@ -108,7 +108,7 @@ def with_margins(before: Contents, margins: Mapping[tuple[str, str], float]) -> 
 
 
 def among_joints(rules: PairRules, before: Contents, margins: Mapping[frozenset[str], float]) -> Contents:
-    """For some pairs of joints only, with their margins on top of those that there were."""
+    """For some pairs of joints only, with their margins [m] on top of those that there were."""
     joints = [str(rules.robot.model.names[solid.joint]) for solid in before.solids]
     of_joints = {pair: frozenset((joints[pair[0]], joints[pair[1]])) for pair in before.margins}
     kept = {pair: d + margins[of_joints[pair]] for pair, d in before.margins.items() if of_joints[pair] in margins}

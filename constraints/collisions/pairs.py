@@ -70,7 +70,7 @@ class WhyOut(NamedTuple):
 def left_out(
     robot: Robot, solids: Sequence[CollisionSolid], pairs: Iterable[IndexPair], srdf: bool
 ) -> dict[IndexPair, WhyOut]:
-    """Of pairs of solids those that are not looked at."""
+    """Of pairs of solids those that are not looked at; with `srdf` also the disabled collisions of the robot."""
     disabled = {frozenset(pair[:2]): pair.reason for pair in robot.disabled_collisions} if srdf else {}
     roots = _Roots(robot.model)
     found: dict[IndexPair, WhyOut] = {}

@@ -151,6 +151,7 @@ def data_of(geometry: Any, margins: Sequence[float]) -> Any:
 
     Pinocchio's own requests have coal begin its search for a common point where the last one of the pair ended. Within
     some micrometres of contact a verdict then depends on what was asked before; here the configuration alone decides.
+    Margins are those of each pair [m].
     """
     data, request = geometry.createData(), import_module("coal").CollisionRequest()
     request.gjk_tolerance, request.enable_contact = GJK_TOLERANCE, False

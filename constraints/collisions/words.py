@@ -49,7 +49,7 @@ def always_in_words(pairs: Sequence[tuple[str, str]]) -> str:
 
 
 def described(has: Contents, robot: Robot, srdf: bool) -> str:
-    """A model in words: shapes, checked pairs, and how many pairs are left out for each reason."""
+    """A model in words: shapes, checked pairs, how many are left out for each reason; `srdf` as in `left_out`."""
     shapes, joints = counted(len(has.solids), "shape"), counted(len({s.joint for s in has.solids}), "joint")
     looked = f"{counted(len(has.margins), 'pair')} {'is' if len(has.margins) == 1 else 'are'} checked"
     lines = [f"{shapes} on {joints}, {looked}", *(f"  {bare}" for bare in bare_parts(has, robot))]

@@ -177,7 +177,7 @@ def pushing_rows(constraint_set: ConstraintSet) -> dict[str, int]:
 
 
 def pulling_words(constraint_set: ConstraintSet, multipliers: Vector, unit: str) -> list[str]:
-    """The line of a result that names the contacts that pull, and by how much; none without any."""
+    """The line of a result that names the contacts that pull, and by how much, in N or N s; none without any."""
     found = [
         f"'{name}' by {-float(multipliers[constraint_set.slice_of(name)][0]):.4g} {unit}"
         for name in pulling_contacts(constraint_set, multipliers)

@@ -49,7 +49,7 @@ class GraphProblems:
 
     Attributes:
         robot, foliations, options: as given.
-        everywhere: the constraints, as given.
+        everywhere: constraints that are asked of every configuration.
         memories: memory of calls.
         path_projector: what puts configurations onto a problem of paths, made once.
         evaluations: of constraints alone.

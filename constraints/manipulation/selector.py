@@ -28,7 +28,7 @@ from .states import State
 
 @final
 class StateSelector:
-    """Finds the state of a configuration; each constraint that states share is evaluated once.
+    """Finds the first state that a configuration is in, up to a threshold; constraints of several are evaluated once.
 
     Source: `StateSelector` of hpp-manipulation, which tests state after state.
     """

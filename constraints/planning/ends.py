@@ -61,7 +61,7 @@ class RandomSolutions:
     Attributes:
         tried, solved: how many projections, and how many of them succeeded.
         nearest: the last try that failed by least, in words.
-        colliding, collisions: the last solution (nq,) of a round without a free one, and the pairs that collide there.
+        colliding, collisions: a solution (nq,) of the last round without a free one, and the pairs that collide there.
     """
 
     def __init__(

@@ -61,7 +61,7 @@ class _Stand(NamedTuple):
 
 @final
 class Guesses:
-    """Guesses of targets of one graph."""
+    """Guesses of targets of one graph, whose placements say on which floors objects stand."""
 
     def __init__(self, graph: ConstraintGraph) -> None:
         self._robot, self._stands = graph.robot, list[_Stand]()

@@ -51,7 +51,7 @@ class NodeTable:
         return self["parents"]
 
     def _put(self, count: int, **values: Any) -> Indices:
-        """New nodes; their numbers."""
+        """New nodes; their numbers. Values are those of all columns (count, ...), or one for all nodes."""
         first, self.count = self.count, self.count + count
         for name, column in self._columns.items():
             while len(column) < self.count:

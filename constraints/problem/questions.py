@@ -70,7 +70,7 @@ def ask_of_length(robot: Robot, a: Frame, b: Frame, length: float, name: str) ->
 
 
 def ask(rhs: RightHandSide, bounds: Bounds, revolute: BoolVector) -> None:
-    """Log one WARNING with all questions about the constraints of a problem."""
+    """Log one WARNING with all questions about the constraints of a problem; `revolute` (nv,) are columns of angles."""
     say(_log, _asked_of_rows(rhs.stack, rhs, bounds, revolute, new=True))
 
 

@@ -72,6 +72,7 @@ def cross(a: Vector, b: Vector) -> Vector:
 
 def se3_bracket(x: Vector, y: Vector) -> Vector:
     """Bracket of two twists (6,), linear then angular: (w_x x u_y + u_x x w_y, w_x x w_y)."""
+    # Plain numbers, written out: with a function between the parts it takes half as long again.
     k, m, n, x1, y1, z1 = x.tolist()
     o, p, q, x2, y2, z2 = y.tolist()
     return np.array(

@@ -98,7 +98,7 @@ class PinocchioConstraints:
     # Accelerations and multipliers.
 
     def accelerate(self, q: Vector, v: Vector, tau: Vector, settings: Any) -> Vector:
-        """Pinocchio's acceleration (nv,), live, with rows that stay at zero."""
+        """Pinocchio's acceleration (nv,), live, with rows that stay at zero; `settings` of its proximal loop."""
         a: Vector = pin.constraintDynamics(self.model, self.data, q, v, tau, self._models, self._datas, settings)
         return a
 

@@ -114,7 +114,7 @@ def asked(
     """A problem of dynamics, from what a user gave."""
     check_state(constraint_set, motion)
     force = np.zeros(motion.v.size) if tau is None else np.array(motion.posture.space.check_tangent(tau, "tau"))
-    acting = () if isinstance(external, tuple) and not external else as_external(external)
+    acting = () if isinstance(external, tuple) and not external else as_external(external)  # quick by default
     if acceleration is not None:
         acceleration = finite_vector(acceleration, constraint_set.size, "wanted acceleration of the rows")
     return Question(constraint_set, motion.q, motion.v, force, acting, acceleration, rhs, automatic)
@@ -174,7 +174,7 @@ def is_open(position: float, rate: float, v: Vector) -> bool:
 
 
 def open_words(constraint_set: ConstraintSet, position: Vector, velocity: Vector, v: Vector) -> list[str]:
-    """The line of a result that says how far the state is off the constraints; none where it is closed."""
+    """The line of a result that says how far a state is off, from errors and rates (size,); none where it is closed."""
     stack = constraint_set.stack
     errors, rates = dict(stack.norms(position)), dict(stack.norms(velocity))
     off, rate = max(errors.values(), default=0.0), max(rates.values(), default=0.0)

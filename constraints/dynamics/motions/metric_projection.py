@@ -115,7 +115,7 @@ class MetricProjection:
         return self._set.robot.at(motion.q, motion.v + dv)
 
     def _placed_part(self, rows: SetRows, within: Vector) -> Errors:
-        """How far a state is from the constraints along what motions can reduce."""
+        """How far a state is off along what motions can reduce; `within` are such errors of rows with a position."""
         position = np.zeros_like(rows.position)
         position[self._placed] = within
         return self.errors(rows._replace(position=position))

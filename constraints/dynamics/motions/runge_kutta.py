@@ -204,6 +204,8 @@ def dense_output(
 ) -> Callable[[float], Motion]:
     """The motion a time s after the start of an explicit step, by the published interpolation of order 7.
 
+    The tableau is one with dense output, and `end` the state that the step came to.
+
     Raises:
         Halt: a further stage has no acceleration.
     """

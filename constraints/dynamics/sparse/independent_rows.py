@@ -226,7 +226,14 @@ def dense(blocks: Sequence[Block], size: int, nv: int) -> Matrix:
 
 
 def least_norm(blocks: Sequence[Block], on: BoolVector, kept: BoolVector, multipliers: Vector) -> Vector:
-    """Multipliers (size,) of the same forces with the least norm, where closures are independent of each other."""
+    """Multipliers (size,) of the same forces with the least norm, where closures are independent of each other.
+
+    Args:
+        blocks: rows of the Jacobian.
+        on: rows that count.
+        kept: rows that are independent.
+        multipliers: zero on the others.
+    """
     out = multipliers.copy()
     for block in blocks:
         rows = block.paths.rows

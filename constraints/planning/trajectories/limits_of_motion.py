@@ -20,7 +20,7 @@ from .time_law import TangentLimits
 
 
 def tangent_limits(problem: Problem, velocity: TangentLike | None, acceleration: TangentLike) -> TangentLimits:
-    """Limits (nv,) of a problem's coordinates.
+    """Limits (nv,) of a problem's coordinates, from what `timed` takes; without velocities those of the robot.
 
     Raises:
         SizeError, DtypeError, NotFiniteError, OptionError, UnknownJointError: see `timed`.
