@@ -58,7 +58,8 @@ def ask_of_rest(robot: Robot, leaf: Factor, rest: Vector, name: str) -> None:
     for entry, value in zip(_of(leaf.q), rest.tolist(), strict=True):
         words = _wanted(robot.bounds, robot.space.revolute, entry, value, value)
         if words:
-            ask_once(f"rest of a {name}: {words}")
+            of_joint = f"'{leaf.name}': "  # as the name of the spring says
+            ask_once(f"rest of a {name}: {words.removeprefix(of_joint)}")
 
 
 def ask_of_length(robot: Robot, a: Frame, b: Frame, length: float, name: str) -> None:

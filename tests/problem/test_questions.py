@@ -297,7 +297,7 @@ def test_relative_poses_are_asked_about(caplog: pytest.LogCaptureFixture) -> Non
     [
         ("elbow", [2.5], ""), ("elbow", [90.0], "90 for 'elbow', whose bounds are [-0.1, 2.6] rad"),
         ("root_joint", [9.0, 9.0, 900.0, 0.0, 0.0, 0.0, 1.0], ""),
-        ("free", [18.8], ""), ("free", [-19.0], "'free': -19 rad, 3.02 turns: is it in degrees?"),
+        ("free", [18.8], ""), ("free", [-19.0], "-19 rad, 3.02 turns: is it in degrees?"),
         ("slide", [190.0], ""),
     ],
 )  # fmt: skip
