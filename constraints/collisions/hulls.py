@@ -96,7 +96,7 @@ class PlacedMesh(NamedTuple):
 
 @final
 class _Part:
-    """Some triangles of a mesh."""
+    """Some triangles of a mesh, the numbers of their corners (n, 3)."""
 
     def __init__(self, points: Matrix, triangles: Indices) -> None:
         self.points, self.triangles = points, triangles

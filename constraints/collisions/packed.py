@@ -266,7 +266,7 @@ def _wall(solid: CollisionSolid, numbers: _Numbers, clouds: Sequence[CloudTree])
 
 
 def _pair_records(pairs: Integers, gaps: Vector, at: _Records, numbers: _Numbers) -> Integers:
-    """Records of pairs; one with a solid without a cover is another pair that is never apart."""
+    """Records of pairs (n, 2), with `numbers` added to; one with a solid without a cover is another, never apart."""
     swapped = at.walls[pairs[:, 0]] > 0
     one, other = np.where(swapped, pairs[:, 1], pairs[:, 0]), np.where(swapped, pairs[:, 0], pairs[:, 1])
     known, some = (at.covers[one] > 0) & (at.covers[other] > 0), at.covers[at.covers > 0][0]

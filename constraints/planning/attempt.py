@@ -106,7 +106,7 @@ class Refusals:
 
 @final
 class Attempts:
-    """Tries sequences of one task, and keeps what is the same for all of them.
+    """Tries sequences of one task, and keeps what is the same for all: a clock of all, limits of each search.
 
     Attributes:
         refusals, counts, targets, nodes: what was refused, and what it took, so far.

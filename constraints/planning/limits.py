@@ -40,7 +40,7 @@ class Limits:
 
 @final
 class Clock:
-    """The time of one search, without that in which it waited for kernels."""
+    """The time of one search, without that in which it waited for kernels; None seconds are no limit."""
 
     def __init__(self, seconds: float | None) -> None:
         self._began = perf_counter() - seconds_waited()

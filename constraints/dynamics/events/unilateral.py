@@ -113,7 +113,7 @@ class Unilateral:
         """The set of a motion that starts here: sides that are touched, and at rest, are on.
 
         Raises:
-            OptionError: the start is beyond sides by more than 1e-6; names them.
+            OptionError: the start is beyond sides by more than 1e-6; names them, as `what`, with distances in `unit`.
         """
         none = np.zeros(len(self.sides.sides), np.bool_)
         off = self.sides.switched(holds, Standing(none, none))
