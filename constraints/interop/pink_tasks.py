@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
@@ -12,7 +11,7 @@ import numpy as np
 
 from liegroups import Rn
 from liegroups.arguments import as_tolerance, expect, finite_vector
-from liegroups.arrays import Matrix, Vector
+from liegroups.arrays import ArrayLike, Matrix, Vector
 from liegroups.frozen import set_fields
 
 from ..errors import OptionError, RobotMismatchError, WrongObjectError
@@ -33,7 +32,7 @@ def as_pink_task(
     constraint: Function | Implicit,
     rhs: Any = None,
     *,
-    cost: float | Sequence[float] | Vector = 1.0,
+    cost: ArrayLike = 1.0,
     gain: float = 1.0,
     lm_damping: float = 0.0,
 ) -> Any:
