@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any
@@ -17,6 +17,8 @@ from .frame import Frame
 from .model.pinocchio import Model, Placement, pin
 from .placement import as_placement
 
+SURELY_A_ROTATION = 1e-9
+"""Largest entry of R R^T - 1 of a matrix that need not be looked at more closely."""
 SAME_PLACE = 1e-12
 """Two frames of one name whose placements differ by less are one frame [m, and entries of the rotation matrix]."""
 WORLD = "world"
@@ -82,14 +84,14 @@ class FrameTable:
         """
         table: dict[str, dict[FrameKind, Frame]] = {}
         joints = [str(joint) for joint in model.names]
+        _check_placements("joint", joints, model.jointPlacements)
+        _check_placements("frame", [entry.name for entry in model.frames], [e.placement for e in model.frames])
         for i, joint in enumerate(joints):
             if joint in table:
                 raise DuplicateNameError("joint", joint)
-            _check_placement(model.jointPlacements[i], f"joint '{joint}'")
             table[joint] = {FrameKind.JOINT: Frame(joint, i, joint_name=joint)}
         for entry in model.frames:
             on = int(entry.parentJoint)
-            _check_placement(entry.placement, f"frame '{entry.name}'")
             frame = Frame(entry.name, on, entry.placement, joints[on])
             kind = _KINDS[entry.type]
             known = table.setdefault(frame.name, {})
@@ -155,8 +157,15 @@ def _same_place(a: Frame, b: Frame) -> bool:
     return a.joint == b.joint and bool(apart <= SAME_PLACE)
 
 
-def _check_placement(placement: Placement, whose: str) -> None:
-    """Refuse a placement that holds what is no number, as a file may say, or whose rotation is none."""
-    if not np.isfinite(placement.homogeneous).all():
-        raise ModelError(f"the placement of {whose} on its parent contains NaN or infinity")
-    as_placement(placement, f"placement of {whose} on its parent")
+def _check_placements(kind: str, names: Sequence[str], placements: Sequence[Placement]) -> None:
+    """Refuse placements that hold what is no number, as a file may say, or whose rotation is none."""
+    H = np.array([placement.homogeneous for placement in placements])
+    R = H[:, :3, :3]
+    with np.errstate(invalid="ignore", over="ignore"):
+        off = np.abs(R @ R.transpose(0, 2, 1) - np.eye(3)).max(axis=(1, 2))
+        good = (off < SURELY_A_ROTATION) & (np.linalg.det(R) > 0.0) & np.isfinite(H).all(axis=(1, 2))
+    for i in np.flatnonzero(~good).tolist():
+        whose = f"{kind} '{names[i]}' on its parent"
+        if not np.isfinite(H[i]).all():
+            raise ModelError(f"the placement of {whose} contains NaN or infinity")
+        as_placement(H[i], f"placement of {whose}")

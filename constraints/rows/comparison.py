@@ -131,7 +131,7 @@ class RowTable:
         if not (np.isfinite(scales) & (scales > 0.0)).all():
             raise OptionError(f"'{what}': scale must be positive and finite, got {scales.tolist()}")
         if not (np.isfinite(margins) & (margins >= 0.0)).all():
-            raise OptionError(f"'{what}': margin must not be negative, got {margins.tolist()}")
+            raise OptionError(f"'{what}': margin must be zero or larger, and finite, got {margins.tolist()}")
         _refuse_margins_of_equalities(types, margins, np.ndim(margin) == 0, what)
         compared = [entry is not None for entry in types]
         low[compared], high[compared] = -np.inf, np.inf

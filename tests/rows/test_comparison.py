@@ -149,7 +149,7 @@ def table(**changes):
         ({"mask": [True]}, SizeError, "mask of 'hand': expected size 3"),
         ({"scale": 0.0}, OptionError, "'hand': scale must be positive"),
         ({"scale": [1.0, 1.0, -1.0]}, OptionError, r"'hand': scale must be positive.* got \[1.0, 1.0, -1.0\]"),
-        ({"margin": -0.1, "comparison": SUPERIOR}, OptionError, "'hand': margin must not be negative"),
+        ({"margin": -0.1, "comparison": SUPERIOR}, OptionError, "'hand': margin must be zero or larger"),
         ({"lower": [0.0, np.nan, 0.0]}, NotFiniteError, "lower of 'hand'"),
         ({"lower": "high"}, DtypeError, "lower of 'hand': expected real numbers"),
         ({"upper": ["1", "2", "3"]}, DtypeError, "upper of 'hand': expected real numbers"),

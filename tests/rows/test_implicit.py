@@ -157,7 +157,7 @@ def test_crossed_intervals_and_wrong_functions_are_named():
     for make, limits in sides:
         with pytest.raises(WrongObjectError, match=r"(lower|upper) of 'grasp': expected numbers per row .*got None"):
             make(TOOL, *limits, name="grasp")
-    with pytest.raises(OptionError, match="'grasp': margin must not be negative"):  # was a wider interval
+    with pytest.raises(OptionError, match="'grasp': margin must be zero or larger"):  # was a wider interval
         Implicit.above(TOOL, 0.5, margin=-0.1, name="grasp")
 
 

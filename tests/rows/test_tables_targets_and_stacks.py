@@ -76,7 +76,7 @@ def test_tables_of_all_kinds() -> None:
     for wrong, said in (
         ({"lower": -1.0, "upper": 1.0, "margin": 1.0 + 1e-9}, r"row 0 is empty: its margin 1 is wider than half"),
         ({"scale": INF}, r"scale must be positive and finite, got \[inf, inf, inf\]"),
-        ({"margin": INF, "comparison": SUPERIOR}, r"margin must not be negative, got \[inf, inf, inf\]"),
+        ({"margin": INF, "comparison": SUPERIOR}, r"margin must be zero or larger, and finite, got \[inf, inf, inf\]"),
         ({"lower": [0.0, INF, 0.0]}, r"row 1 is empty: no number is in \[inf, inf\]"),
         ({"upper": [0.0, 1.0, -INF]}, r"row 2 is empty: no number is in \[-inf, -inf\]"),
     ):  # fmt: skip
