@@ -379,7 +379,8 @@ def test_what_stays_in_a_plane_stays_without_any_rounding(normal: int, seed: int
     for g in (f, *own, Pose(robot, b, "c"), Rotation(robot, "c", b)):
         box = box_of(g, rng, -3.0, -1.0, q)
         if (enclosure := enclosed(g, box)) is None:
-            continue  # Half a turn may be within the box.
+            assert isinstance(g, Transformation)  # half a turn may be within the box
+            continue
         for k in range(3):
             v = step_in(box, rng, k == 1) * (k > 0)
             assert not outside_in_digits(g, box, enclosure, v, int(rng.integers(robot.nv)))

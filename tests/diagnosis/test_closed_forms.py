@@ -251,15 +251,6 @@ def test_what_is_not_unique_or_contradicts_has_no_sensitivity() -> None:
 # Diagnoses of small problems, whole.
 
 
-def undefined_below(least: float) -> Function:
-    def value(q: np.ndarray) -> Any:
-        if q[0] < least:
-            raise UndefinedError("too low")
-        return [(q[0] - least) ** 2 + 0.5]
-
-    return Function.from_callable(value, Rn(1), Rn(1), lambda q: [[2.0 * (q[0] - least)]], name="low")
-
-
 def test_where_nothing_has_a_value_draws_are_tried() -> None:
     """A start without a value ends the search there; drawn configurations tell whether the constraint can hold."""
 

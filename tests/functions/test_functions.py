@@ -178,8 +178,6 @@ def numbers(M: Any) -> np.ndarray:
     return pin.SE3ToXYZQUAT(M)
 
 
-IDENTITY = pin.SE3.Identity()
-
 EXPECTED: dict[str, Callable[[Any], np.ndarray]] = {
     "Position": lambda o: o("b").translation,
     "Position, reference": lambda o: (placement(20).inverse() * o("b")).translation,

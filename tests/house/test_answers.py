@@ -53,7 +53,7 @@ from constraints.errors import (
     WrongObjectError,
 )
 from constraints.functions import Constant, Identity
-from constraints.loops import Hinge, assemble_position
+from constraints.loops import assemble_position
 from constraints.manipulation import (
     CollisionModel,
     ConstraintGraph,
@@ -87,8 +87,6 @@ STATE: Any = State("free")
 LOOP: Any = Transition("loop", STATE, STATE, STATE)
 STATUS: Any = Status
 PATH_STATUS: Any = PathStatus
-HINGE: Any = Hinge
-FACTORY: Any = ConstraintGraphFactory
 COLLISIONS: Any = CollisionModel(ARM, [Shape("hand", "Sphere", (0.06,), "tool")])
 FOUR: Any = mechanisms.four_bar()
 GROUP: Any = SE3
@@ -276,7 +274,11 @@ def delete_field() -> None:
             GraphError,
             r"first handle 'top': joint 'root_joint' is of a part alone; .*, where it is 'box/root_joint'",
         ),
-        (lambda: check_space(scale_group(0.0)), CheckFailed, "fix: neutral of the Layout, or maps.difference"),
+        (
+            np.errstate(divide="ignore", invalid="ignore")(lambda: check_space(scale_group(0.0))),
+            CheckFailed,
+            "fix: neutral of the Layout, or maps.difference",
+        ),
         (
             lambda: FOUR.judge(FOUR.posture("closed"), driven="crank"),
             WrongObjectError,
@@ -285,7 +287,7 @@ def delete_field() -> None:
     ],
 )
 def test_a_mistake_is_answered(ask: Callable[[], object], kind: type[Exception], said: str) -> None:
-    with np.errstate(divide="ignore", invalid="ignore"), pytest.raises(kind, match=said) as caught:
+    with pytest.raises(kind, match=said) as caught:
         ask()
     assert isinstance(caught.value, ConstraintError | CheckFailed)
     assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)
