@@ -37,7 +37,7 @@ from constraints.rows.comparison import RowTable, by_row
 from constraints.rows.same_constraints import what_differs
 from constraints.rows.stack import label
 from constraints.rows.stacking import Order, Rows, StackedRows, evaluate_optional, stack_rows
-from liegroups import SO3, Rn, Segments
+from liegroups import SO2, SO3, Rn, Segments
 
 EQUALITY, ZERO, SUPERIOR, INFERIOR = Comparison
 INF = np.inf
@@ -426,7 +426,7 @@ def test_same_right_hand_sides(off: float, same: bool) -> None:
     assert one.same_as(other) == same
     assert one.same_as(other, 1e-11)
     assert not one.same_as(RightHandSide(Stack([])))
-    assert not RightHandSide(stack).same_as(RightHandSide(Stack([Implicit.equal(Identity(Rn(2) * Rn(1)))])))
+    assert not RightHandSide(stack, [1.0, 0.0]).same_as(RightHandSide(Stack([Implicit.equal(Identity(SO2))])))
     turn = Stack([Implicit.equal(Identity(SO3))])
     assert RightHandSide(turn, [0, 0, 0, 1.0]).same_as(RightHandSide(turn, [0, 0, 0, -1.0]))
 
