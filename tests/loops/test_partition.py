@@ -74,6 +74,13 @@ def test_driven_columns_are_never_dependent_and_do_not_count() -> None:
     check(J, parts)
 
 
+def test_the_tolerance_counts_from_the_largest_singular_value() -> None:
+    J = np.diag([1e3, 1.0, 0.9e-3, 0.0])
+    assert partition(J).dependent.tolist() == [0, 1]
+    assert partition(J, tolerance=1e-7).dependent.tolist() == [0, 1, 2]
+    assert numerical_rank(np.diag(J), scale=1.0) == 3
+
+
 @pytest.mark.parametrize("name", ["four_bar", "five_bar", "scissor_lift", "bennett", "delta_robot", "stewart_platform"])
 def test_what_is_blocked_is_what_the_partition_cannot_leave_independent(name: str) -> None:
     mechanism = getattr(mechanisms, name)()
