@@ -44,10 +44,6 @@ Answer = tuple[bytes, Status, int, int, float, bytes]
 # What is projected
 
 
-def _line(t: np.ndarray) -> list[float]:
-    return [0.2 * t[0]]
-
-
 @functools.cache
 def projector() -> Projector:
     """A grip and a height that varies; an elbow joint that follows another. Half the rows ask for what is too far."""
