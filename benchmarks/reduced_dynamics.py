@@ -28,7 +28,8 @@ from typing import Any
 
 import bench_setup  # noqa: F401
 import numpy as np
-from closed_states import EVERY, state_of
+from closed_mechanisms import ALL
+from closed_states import state_of
 from timing import in_bursts
 
 from constraints.dynamics import forward_dynamics
@@ -64,7 +65,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--json", type=Path, help="write the figures there")
     parser.add_argument("--repeats", type=int, default=200, help="bursts of each call (%(default)s)")
-    parser.add_argument("--only", nargs="+", choices=EVERY, default=list(EVERY), metavar="NAME", help="these alone")
+    parser.add_argument("--only", nargs="+", choices=ALL, default=list(ALL), metavar="NAME", help="these alone")
     parser.add_argument("--check", action="store_true", help="compare, and time nothing")
     options = parser.parse_args()
     if options.check:

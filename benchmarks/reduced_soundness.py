@@ -34,7 +34,8 @@ from typing import Any
 
 import bench_setup  # noqa: F401
 import numpy as np
-from closed_states import EVERY, LIMITS, SOUND, LeftOut, Sample, errors_of, samples
+from closed_mechanisms import ALL
+from closed_states import LIMITS, SOUND, LeftOut, Sample, errors_of, samples
 from proving import Finding, Progress, Proof, add_common, answers, checked, concluded, on_processes
 
 SIZE = 50
@@ -43,7 +44,7 @@ SIZE = 50
 
 def of_block(seed: int, name: str, block: int, count: int = SIZE) -> tuple[np.random.Generator, LeftOut, Any]:
     """The random numbers of one task, what it leaves out, and its closed states."""
-    rng, out = np.random.default_rng([seed, EVERY.index(name), block]), LeftOut()
+    rng, out = np.random.default_rng([seed, ALL.index(name), block]), LeftOut()
     return rng, out, samples(name, count, rng, out)
 
 
@@ -74,12 +75,12 @@ def run_block(seed: int, task: tuple[str, int, int]) -> dict[str, Any]:
 
 def index_of(name: str, block: int, i: int) -> int:
     """The number of a closed state, by which it is found again."""
-    return (block * len(EVERY) + EVERY.index(name)) * SIZE + i
+    return (block * len(ALL) + ALL.index(name)) * SIZE + i
 
 
 def states(options: argparse.Namespace) -> Proof:
     """As many closed states of each mechanism as asked for."""
-    began, names = time.perf_counter(), options.only or EVERY
+    began, names = time.perf_counter(), options.only or ALL
     tasks = [
         (name, k, min(SIZE, options.states - k * SIZE)) for name in names for k in range(-(-options.states // SIZE))
     ]
@@ -113,14 +114,14 @@ def states(options: argparse.Namespace) -> Proof:
 def show(options: argparse.Namespace) -> int:
     """One closed state again, in full."""
     number, i = divmod(options.case, SIZE)
-    block, which = divmod(number, len(EVERY))
-    rng, _, made = of_block(options.seed, EVERY[which], block)
+    block, which = divmod(number, len(ALL))
+    rng, _, made = of_block(options.seed, ALL[which], block)
     for _, sample in zip(range(i), made, strict=False):
         errors_of(sample, rng)
     sample: Sample = next(made)
     errors, status = errors_of(sample, rng)
     state = sample.state
-    print(f"{EVERY[which]}, reciprocal condition of J_v {state.lu.rcond:.2g}\n{state.coordinates}\nq {state.q}")
+    print(f"{ALL[which]}, reciprocal condition of J_v {state.lu.rcond:.2g}\n{state.coordinates}\nq {state.q}")
     print(f"{status}\n" + "\n".join(f"  {what} {size:.2e}" for what, size in errors.items()))
     return int(any(not size <= LIMITS[what] for what, size in errors.items()))
 
@@ -128,7 +129,7 @@ def show(options: argparse.Namespace) -> int:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--states", type=int, metavar="N", help="take N closed states of each mechanism")
-    parser.add_argument("--only", nargs="+", choices=EVERY, metavar="NAME", help="of these mechanisms alone")
+    parser.add_argument("--only", nargs="+", choices=ALL, metavar="NAME", help="of these mechanisms alone")
     add_common(parser, "closed state", shown=30)
     options = checked(parser, {"states": 10})
     logging.disable(logging.WARNING)

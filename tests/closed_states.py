@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 import pinocchio as pin
-from closed_mechanisms import ALL, closed_mechanism
+from closed_mechanisms import closed_mechanism
 
 from constraints import Frame
 from constraints.dynamics import ExternalForce, forward_dynamics
@@ -31,8 +31,6 @@ from constraints.reduced import (
     reduced_system,
 )
 from constraints.rows.stacking import Order, stack_rows
-
-EVERY = ALL
 
 NEAR = 1e-6
 """Reciprocal condition of J_v below which a state counts as near a dead point of its coordinates, and is left out."""

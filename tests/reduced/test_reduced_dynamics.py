@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import pinocchio as pin
 import pytest
-from closed_states import EVERY, LIMITS, SOUND, apart, errors_of, mechanism_of, samples, state_of, truth_of
+from closed_mechanisms import ALL
+from closed_states import LIMITS, SOUND, apart, errors_of, mechanism_of, samples, state_of, truth_of
 from each_choice import a_few, draws
 from linkages import upright
 
@@ -37,11 +38,11 @@ from constraints.reduced import (
 
 
 @draws(4, 24)
-@pytest.mark.parametrize("name", EVERY)
+@pytest.mark.parametrize("name", ALL)
 def test_reduced_dynamics_are_those_of_the_saddle_point(name: str, count: int) -> None:
     """Cases 6 and 7, issue 16, done when: accelerations, driven forces, J^T lambda and multipliers of closed states,
     M_r by the energy and the residual by M_r, of each mechanism; the thousand are `benchmarks/reduced_soundness.py`."""
-    rng = np.random.default_rng([16, EVERY.index(name)])
+    rng = np.random.default_rng([16, ALL.index(name)])
     for sample in samples(name, count, rng):
         errors, status = errors_of(sample, rng)
         assert {what: size for what, size in errors.items() if not size <= LIMITS[what]} == {}
@@ -69,7 +70,7 @@ def test_driven_joint_with_acceleration() -> None:
         assert np.abs(truth.J @ without + truth.drift).max() > 1e-2 * np.abs(sample.cdd).max()
 
 
-@pytest.mark.parametrize("name", a_few(EVERY, 7))
+@pytest.mark.parametrize("name", a_few(ALL, 7))
 def test_reduced_inertia_is_symmetric_and_positive(name: str) -> None:
     """Case 7: M_r is symmetric positive definite, and the block of M_ruc."""
     state = state_of(name)

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 import pinocchio as pin
 import pytest
-from closed_states import EVERY, mechanism_of, state_of
+from closed_mechanisms import ALL
+from closed_states import mechanism_of, state_of
 from linkages import upright
 
 from constraints.dynamics import DynamicsStatus, ExternalForce, HingeForce, inverse_dynamics
@@ -146,7 +147,7 @@ def test_fully_driven_with_actuators(actuated: list[str]) -> None:
     assert found.surplus == len(actuated) - 2
 
 
-@pytest.mark.parametrize("name", EVERY)
+@pytest.mark.parametrize("name", ALL)
 def test_what_it_gives_gives_the_motion_back(name: str) -> None:
     """Case 8: Q_a of all independent coordinates, fed to direct dynamics, gives the wished accelerations to 1e-9.
 
