@@ -179,7 +179,7 @@ class RefinedProgram(Program):
                     new = optimality(view, after)
                     if new.stationarity < 0.5 * order.stationarity:
                         return _RefinedState(after, new, spent), spent
-            if spent >= budget:
+            if spent >= budget or -alpha * slope <= noise:  # what a shorter step promises, costs do not tell
                 break
             alpha *= 0.5
         return None, spent
