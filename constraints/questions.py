@@ -16,6 +16,8 @@ import numpy as np
 from liegroups import Space
 from liegroups.arrays import BoolVector, Vector
 
+from .words import first_of
+
 _log = logging.getLogger(__package__)
 
 TURN = 2.0 * pi
@@ -119,10 +121,9 @@ def say(log: logging.Logger, asked: Iterable[str], where: str = "") -> bool:
         where: begins the line: a file.
     """
     found = [words for words in dict.fromkeys(asked) if words]
-    more = [f"and {len(found) - SHOWN} more"] if len(found) > SHOWN else []
     if found:
         before = f"{where}: " if where else ""
-        log.warning("%sangles are in radians, lengths in metres; %s", before, "; ".join([*found[:SHOWN], *more]))
+        log.warning("%sangles are in radians, lengths in metres; %s", before, "; ".join(first_of(found, SHOWN)))
     return bool(found)
 
 

@@ -41,6 +41,12 @@ def larger_budget(iterations: int) -> int:
     return max(1000, 10 * iterations)
 
 
+def first_of(entries: Sequence[str], shown: int, more: str = "more") -> list[str]:
+    """The first of some entries, and one that says how many more there are: "and 3 more", "and 3 more kinds"."""
+    left = len(entries) - shown
+    return [*entries[:shown], *([f"and {left} {more}"] if left > 0 else [])]
+
+
 def first_names(names: Sequence[str], shown: int = 8) -> str:
     """The first of some names, and how many more there are."""
     more = f" and {len(names) - shown} more" if len(names) > shown else ""

@@ -17,7 +17,7 @@ from ..problem.questions import reach_of
 from ..questions import FAR_AWAY
 from ..robot import Robot
 from ..rows.row_owner import RowOwner
-from ..words import counted, first_names
+from ..words import counted, first_names, first_of
 from .foliation import Foliation, leaf_at, missing_rows
 from .gripper import Gripper, Handle
 from .memory import GraphMemory
@@ -59,15 +59,12 @@ def questions(
 
 def shown(asked: Sequence[str], where: str = "more, in `graph.validate(rng)`") -> str:
     """The first questions, and how many more there are."""
-    more = len(asked) - SHOWN
-    return "; ".join([*asked[:SHOWN], *([f"and {more} {where}"] if more > 0 else [])])
+    return "; ".join(first_of(asked, SHOWN, where))
 
 
 def _transitions(names: Sequence[str]) -> str:
-    first = ", ".join(f"'{name}'" for name in names[:2])
-    return f"{'transition' if len(names) == 1 else 'transitions'} {first}" + (
-        f" and {len(names) - 2} more" if len(names) > 2 else ""
-    )
+    noun, quoted = "transition" if len(names) == 1 else "transitions", [f"'{name}'" for name in names]
+    return f"{noun} {first_names(quoted, 2)}"
 
 
 def _lacking(f: Foliation) -> str:

@@ -12,6 +12,7 @@ from liegroups.arrays import ArrayLike, Vector
 
 from ..errors import OptionError
 from ..rows.stacking import stack_rows
+from ..words import first_of
 from .figures import BAD, GOOD, TEXT, save_figure
 from .films import film
 from .panels import PanelLayout, in_a_row, panels
@@ -76,11 +77,9 @@ def plot_assembly(
         scene.draw(axes, q)
         worst = max(found.values(), default=0.0)
         _entitle(axes, scene, f"{word}: residual {worst:.2g}", worst <= SHUT)
-        named = [f"{name}: {error:.1e}" for name, error in sorted(found.items(), key=lambda e: -e[1])[:NAMED]]
-        if len(found) > NAMED:
-            named.append(f"and {len(found) - NAMED} more")
+        named = [f"{name}: {error:.1e}" for name, error in sorted(found.items(), key=lambda e: -e[1])]
         top = low - MARGIN / figure.get_figheight()
-        figure.text(middle, top, "\n".join(named), ha="center", va="top", fontsize="small", color=TEXT)
+        figure.text(middle, top, "\n".join(first_of(named, NAMED)), ha="center", va="top", fontsize="small", color=TEXT)
     return save_figure(figure, path)
 
 

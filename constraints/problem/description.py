@@ -23,7 +23,7 @@ from ..rows.explicit import Explicit
 from ..rows.implicit import Implicit
 from ..rows.right_hand_side import RightHandSide
 from ..rows.row_owner import RowOwner
-from ..words import counted, one_line, row_numbers
+from ..words import counted, first_of, one_line, row_numbers
 from .arguments import UNMOVED, other_bounds
 from .resolution import dof_names
 
@@ -209,8 +209,7 @@ def _details(owner: RowOwner, problem: Problem) -> Iterator[str]:
     if list(kinds) != list(table.words[:1]):
         ordered = sorted(kinds.items(), key=lambda entry: entry[0] == LEFT_OUT)
         said = [f"{row_numbers(rows)} {kind}" for kind, rows in ordered]
-        more = [f"and {len(said) - SHOWN} more kinds"] if len(said) > SHOWN else []
-        yield f"    {'; '.join([*said[:SHOWN], *more])}"
+        yield f"    {'; '.join(first_of(said, SHOWN, 'more kinds'))}"
     if isinstance(owner, Explicit) and isinstance(owner.f, Constant):
         held = owner.output_function().value(owner.space.neutral)
         lower, upper = (side[list(owner.outputs.q)] for side in (problem.bounds.lower, problem.bounds.upper))
@@ -298,6 +297,4 @@ def _kind(table: RowTable, row: int, word: str) -> str:
 
 def _point(point: Vector) -> str:
     """A point of a group in numbers."""
-    said = [f"{x:.4g}" for x in (point[:SHOWN] + 0.0).tolist()]
-    more = [f"and {point.size - SHOWN} more"] if point.size > SHOWN else []
-    return f"[{', '.join([*said, *more])}]"
+    return f"[{', '.join(first_of([f'{x:.4g}' for x in (point + 0.0).tolist()], SHOWN))}]"

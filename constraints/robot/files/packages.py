@@ -13,6 +13,7 @@ from typing import NamedTuple
 from liegroups.arguments import as_path, as_tuple, expect
 
 from ...errors import FileError
+from ...words import first_names
 
 _SCHEME = "package://"
 _ROBOT_DATA = "example-robot-data"
@@ -170,8 +171,7 @@ def _neighbours(folders: Iterable[Path], package: str) -> str:
     near = difflib.get_close_matches(package, names, n=5, cutoff=0.5)
     if near:
         return f"; the nearest packages there are {', '.join(near)}"
-    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
-    return f"; the packages there are {', '.join(names[:_SHOWN])}{more}" if names else ""
+    return f"; the packages there are {first_names(names, _SHOWN)}" if names else ""
 
 
 def _missing(path: Path) -> str:

@@ -11,7 +11,7 @@ from xml.etree.ElementTree import Element
 from liegroups.errors import nearest_names
 
 from ...errors import FileError, UnknownNameError
-from ...words import counted
+from ...words import counted, first_names
 from .xml import has_xacro
 
 JOINT_FREEDOMS = {"fixed": 0, "revolute": 1, "continuous": 1, "prismatic": 1, "planar": 3, "floating": 6}
@@ -280,8 +280,7 @@ def _no_tree(graph: UrdfGraph) -> str:
 
 
 def _some(links: Sequence[str]) -> str:
-    names = ", ".join(f"'{link}'" for link in links[:SEARCHED])
-    return f"{names} and {len(links) - SEARCHED} more" if len(links) > SEARCHED else names
+    return first_names([f"'{link}'" for link in links], SEARCHED)
 
 
 def misspelt(root: Element) -> Iterator[Fault]:

@@ -24,6 +24,7 @@ from ...functions.from_callable import CompiledFunction, FromCallable
 from ...functions.function import Function
 from ...point import Point, place
 from ...problem.problem import Problem
+from ...words import first_names
 from ...workspace import Pool, Workspace
 
 RAISED, VALUE, NO_VALUE = 1, 2, 3
@@ -133,9 +134,7 @@ class Calls:
     @property
     def names(self) -> str:
         """Their names, a few of them."""
-        names = [f.name for f in self.in_python]
-        more = [f"{len(names) - NAMED} more"] if len(names) > NAMED else []
-        return ", ".join([*names[:NAMED], *more])
+        return first_names([f.name for f in self.in_python], NAMED)
 
     @property
     def share(self) -> float | None:

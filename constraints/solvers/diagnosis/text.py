@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from math import ceil, floor, inf, log10
 from typing import TYPE_CHECKING
 
 from ...rows.stack import label
-from ...words import counted
+from ...words import counted, first_of
 from ..projection import engines
 from .conflict import Conflict, Kind, Member
 from .dependent_rows import Row
@@ -36,7 +36,7 @@ def text_of(diagnosis: Diagnosis) -> str:
         lines.append(f"Computed constraints involved: {', '.join(repr(name) for name in involved)}")
     lines += _rows(diagnosis)
     if diagnosis.active_bounds:
-        lines.append(f"Bounds: {'; '.join(_first(diagnosis.active_bounds))}")
+        lines.append(f"Bounds: {'; '.join(first_of(diagnosis.active_bounds, SHOWN))}")
     return "\n".join(lines)
 
 
@@ -79,8 +79,8 @@ def _by_trials(diagnosis: Diagnosis) -> Iterator[str]:
             yield "Start elsewhere, or allow restarts and more iterations: a solution exists (diagnosis.solution)."
         return
     if diagnosis.without_bounds is not None:
-        far = sorted(diagnosis.leaving, key=lambda violation: -abs(violation.amount))
-        yield f"Without its bounds it succeeds, for instance with {', '.join(_first(map(str, far)))}."
+        far = [str(each) for each in sorted(diagnosis.leaving, key=lambda violation: -abs(violation.amount))]
+        yield f"Without its bounds it succeeds, for instance with {', '.join(first_of(far, SHOWN))}."
     if diagnosis.conflict is None:
         return
     for member in diagnosis.conflict.members:
@@ -221,11 +221,6 @@ def _rows(diagnosis: Diagnosis) -> Iterator[str]:
             yield f"  {_row(diagnosis, entry.row)} {what}{where}; mismatch {entry.mismatch:.3g}"
         if len(known.redundant) > SHOWN:
             yield f"  and {len(known.redundant) - SHOWN} more"
-
-
-def _first(words: Iterable[str]) -> list[str]:
-    listed = list(words)
-    return listed if len(listed) <= SHOWN else [*listed[:SHOWN], f"and {len(listed) - SHOWN} more"]
 
 
 def _label(diagnosis: Diagnosis, name: str, position: int) -> str:
