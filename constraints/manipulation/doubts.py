@@ -189,10 +189,8 @@ class TargetDoubts:
 
 def off_the_start(path: PathProblem, q: Vector, limit: float) -> str:
     """The constraint of paths that their start misses most, and how far, in words; nothing up to a limit."""
-    stack = path.problem.constraints
-    norms = [norm for _, norm in stack.norms(path.problem.error(q, rhs=path.rhs))]
-    worst = int(np.argmax(norms))
-    return f"{stack.labels[worst]} is off by {norms[worst]:.3g}" if norms[worst] > limit else ""
+    off, words = path.problem.constraints.worst(path.problem.error(q, rhs=path.rhs))
+    return words if off > limit else ""
 
 
 def scene_questions(

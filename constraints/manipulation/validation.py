@@ -152,9 +152,7 @@ def _most_missed(failed: Iterable[Projection]) -> str:
     if not tried:
         return "a function has no value"
     best = min(tried, key=lambda each: each.residual)
-    stack = best.problem.constraints
-    norms = [norm for _, norm in stack.norms(best.error())]
-    worst = int(np.argmax(norms))
-    if norms[worst] > best.options.threshold:
-        return f"{AT_BEST} {stack.labels[worst]} is off by {norms[worst]:.3g}"
+    off, words = best.problem.constraints.worst(best.error())
+    if off > best.options.threshold:
+        return f"{AT_BEST} {words}"
     return f"{AT_BEST} {', '.join(map(str, best.violations)) or best.status.name}"

@@ -133,15 +133,12 @@ class Interpolation(WithPath):
         stop = self.stop
         if stop is None or self.status not in (PathStatus.START, PathStatus.END):
             return ""
-        stack, outside = self.problem.constraints, self.problem.bounds.violations(stop.q)
+        outside = self.problem.bounds.violations(stop.q)
         try:
-            norms = [norm for _, norm in stack.norms(self.problem.error(stop.q, rhs=stop.rhs))]
+            off, words = self.problem.constraints.worst(self.problem.error(stop.q, rhs=stop.rhs))
         except UndefinedError:
             return "a function has no value there"
-        worst = int(np.argmax(norms))
-        if norms[worst] > self.options.threshold or not outside:
-            return f"{stack.labels[worst]} is off by {norms[worst]:.3g}"
-        return str(outside[0])
+        return words if off > self.options.threshold or not outside else str(outside[0])
 
     def __str__(self) -> str:
         off = self.off

@@ -88,6 +88,12 @@ class Stack:
         """Each constraint with the norm of its part of an error (size,)."""
         return [(name, float(np.sqrt(error[s] @ error[s]))) for name, s in zip(self.names, self.slices, strict=True)]
 
+    def worst(self, error: Vector) -> tuple[float, str]:
+        """The largest of these norms, and whose it is in words: "'grasp' is off by 0.01"."""
+        norms = [norm for _, norm in self.norms(error)]
+        i = int(np.argmax(norms))
+        return norms[i], f"{self.labels[i]} is off by {norms[i]:.3g}"
+
     def index(self, which: object) -> int:
         """Position of an owner, given as the object, its position, or its name if unique.
 
