@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
+from functools import wraps
 from threading import RLock
-from typing import Any, Generic, TypeVar, final
+from typing import Any, Generic, TypeVar, cast, final
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from .errors import NotPicklableError, WrongObjectError
 
 _T = TypeVar("_T")
+_Function = TypeVar("_Function", bound=Callable[..., Any])
 
 CROWDED = 500
 """Pieces of memory in one workspace above which a new one costs less than what is kept for owners of the past."""
@@ -155,3 +158,17 @@ class Kept(Generic[_T]):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Kept, (self._most,)
+
+
+def kept_with(make: _Function) -> _Function:
+    """The same function of a thing, and of what can be hashed: its results are kept as long as the thing."""
+    known: WeakKeyDictionary[Any, dict[Any, Any]] = WeakKeyDictionary()
+
+    def kept(thing: Any, *others: Any) -> Any:
+        try:
+            return known[thing][others]
+        except KeyError:
+            pass
+        return known.setdefault(thing, {}).setdefault(others, make(thing, *others))
+
+    return cast("_Function", wraps(make)(kept))

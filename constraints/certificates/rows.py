@@ -32,6 +32,7 @@ from ..loops.hinges.rotation_rows import Swing
 from ..problem.problem import Problem
 from ..rows.right_hand_side import RightHandSide
 from ..rows.row_owner import RowOwner
+from ..workspace import kept_with
 
 if TYPE_CHECKING:
     from .samples import Around
@@ -210,18 +211,12 @@ def _free_axis(owner: RowOwner, rhs: Vector) -> int | None:
 _TURNED = Orientation, Transformation, Rotation, Pose
 
 
-def tilted(function: Function, places: BoolVector, axis: int) -> OfRelativePose:
+@kept_with
+def tilted(function: Function, places: tuple[int, ...], axis: int) -> OfRelativePose:
     """Some coordinates of the place of a frame, as far as the function has them, and the tilt of an axis; made once."""
-    known = _TILTED.setdefault(function, {})
-    key = (axis, places.tobytes())
-    if key not in known:
-        f: Any = function
-        rows = Split(np.eye(3)[np.flatnonzero(places)], Swing(np.eye(3)[axis]))
-        known[key] = OfRelativePose(f.robot, f.frame_a, f.frame_b, rows, name=f.name)
-    return known[key]
-
-
-_TILTED: WeakKeyDictionary[Function, dict[Any, OfRelativePose]] = WeakKeyDictionary()
+    f: Any = function
+    rows = Split(np.eye(3)[[*places]], Swing(np.eye(3)[axis]))
+    return OfRelativePose(f.robot, f.frame_a, f.frame_b, rows, name=f.name)
 
 
 def _rows(
@@ -235,9 +230,9 @@ def _rows(
         function = Position(function.robot, function.frame_b, function.frame_a)
         rhs, mask = rhs[..., :3], mask[:3]
     if axis is not None:
-        places = mask[:-3]
-        function = tilted(function, places, axis)
-        rhs = np.concatenate([rhs[..., : len(places)][..., places], np.zeros((*rhs.shape[:-1], 2))], axis=-1)
+        places = np.flatnonzero(mask[:-3])
+        function = tilted(function, tuple(places.tolist()), axis)
+        rhs = np.concatenate([rhs[..., places], np.zeros((*rhs.shape[:-1], 2))], axis=-1)
         mask = np.ones(rhs.shape[-1], dtype=np.bool_)
     f = function.enclosed(box)
     if is_flat:

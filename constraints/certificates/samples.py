@@ -95,9 +95,9 @@ class Samples:
         """What is sampled of one constraint, and what is to be added to its errors."""
         rows, count = owner.rows, int(owner.rows.mask.sum())
         if axis is not None:
-            places = rows.mask[:-3]
-            self._taken.append((i, np.flatnonzero(places), 2))
-            return Implicit.equal(tilted(owner.measured, places, axis)), np.zeros(count)
+            places = np.flatnonzero(rows.mask[:-3])
+            self._taken.append((i, places, 2))
+            return Implicit.equal(tilted(owner.measured, tuple(places.tolist()), axis)), np.zeros(count)
         self._taken.append((i, slice(None), 0))
         if (rows.lower == rows.upper)[rows.mask].all():
             return owner, rows.lower[rows.mask]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any, NamedTuple
-from weakref import WeakKeyDictionary
 
 import numpy as np
 from scipy.linalg import qr
@@ -17,6 +16,7 @@ from ..functions.enclosures.box import TangentBox
 from ..functions.enclosures.group_bounds import OF_MAPS
 from ..functions.enclosures.interval import LARGEST, UNIT, Interval, applied, rounded_up
 from ..problem.problem import Problem
+from ..workspace import kept_with
 from .check import Premises, lengths
 from .rows import ProblemRows, RowsOn
 
@@ -253,22 +253,19 @@ _ORIGINS_AND_ROTATIONS = {
 }
 """Of each group: its origin, if it has one, and its rotation."""
 
-_PARTS: WeakKeyDictionary[Space, list[_Part]] = WeakKeyDictionary()
 
-
+@kept_with
 def origins_and_rotations(space: Space) -> list[_Part]:
     """The origins and rotations of a space."""
-    if space not in _PARTS:
-        found = dict[tuple[int, int, float], list[_Part]]()
-        for leaf in space.leaves():
-            for q, v, turns in _ORIGINS_AND_ROTATIONS.get(leaf.space.atoms, ()):
-                part = _Part(leaf.q.start + q, leaf.v.start + v, turns)
-                found.setdefault((len(q), len(v), turns), []).append(part)
-        _PARTS[space] = [
-            _Part(np.array([part.q for part in same]), np.array([part.v for part in same]), turns)
-            for (_, _, turns), same in found.items()
-        ]
-    return _PARTS[space]
+    found = dict[tuple[int, int, float], list[_Part]]()
+    for leaf in space.leaves():
+        for q, v, turns in _ORIGINS_AND_ROTATIONS.get(leaf.space.atoms, ()):
+            part = _Part(leaf.q.start + q, leaf.v.start + v, turns)
+            found.setdefault((len(q), len(v), turns), []).append(part)
+    return [
+        _Part(np.array([part.q for part in same]), np.array([part.v for part in same]), turns)
+        for (_, _, turns), same in found.items()
+    ]
 
 
 def each_of(function: Callable[..., Vector], *rows: Vector) -> Vector:
@@ -343,10 +340,9 @@ class Bounded(NamedTuple):
     places: tuple[Place, ...]
 
     @staticmethod
+    @kept_with
     def of(problem: Problem) -> Bounded:
         """Of a problem; kept."""
-        if problem in _BOUNDED:
-            return _BOUNDED[problem]
         space, bounds = problem.space, problem.bounds
         bounded = np.isfinite(bounds.lower) | np.isfinite(bounds.upper)
         plain = np.isin(np.arange(space.nq), space.vector_q)
@@ -360,11 +356,7 @@ class Bounded(NamedTuple):
         entries = np.concatenate([space.vector_q[where], others])
         places = *(Place("coordinate", i) for i in where.tolist()), *(Place("body", i) for i in others.tolist())
         columns = space.vector_v[where]
-        found = Bounded(entries, bounds.lower[entries], bounds.upper[entries], columns, tuple(bodies), places)
-        return _BOUNDED.setdefault(problem, found)
-
-
-_BOUNDED: WeakKeyDictionary[Problem, Bounded] = WeakKeyDictionary()
+        return Bounded(entries, bounds.lower[entries], bounds.upper[entries], columns, tuple(bodies), places)
 
 
 def rounded_down(x: Vector) -> Vector:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import gc
 import pickle
+import weakref
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
 from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 from rbdl_models import LINKAGE_CLOSED, linkage
 from record_arguments import with_records
 
@@ -20,7 +23,7 @@ from constraints.models import mechanisms
 from constraints.solvers import NewtonEngine, SparseKKT
 from constraints.solvers.projection.engines import USUAL
 from constraints.solvers.trace import Trace
-from constraints.workspace import Kept
+from constraints.workspace import Kept, kept_with
 
 START = LINKAGE_CLOSED + np.random.default_rng(3).uniform(-0.2, 0.2, 5)
 
@@ -217,3 +220,24 @@ def test_a_key_that_cannot_be_hashed_is_not_kept() -> None:
     assert [kept.get("a", lambda: next(counts)) for _ in range(2)] == [2, 2]
     assert [kept.get(key, lambda: next(counts)) for key in "bcba"] == [3, 4, 3, 5]
     assert len(kept) == 2
+
+
+def test_what_is_made_of_a_thing_is_kept_as_long_as_the_thing() -> None:
+    """Each result is made once for a thing and the other arguments, and is gone with the thing."""
+    made = list[int]()
+
+    @kept_with
+    def squares(rows: ConstraintSet, power: int) -> NDArray[np.float64]:
+        made.append(power)
+        return np.full(2, float(rows.size**power))
+
+    rows = fresh()
+    first = squares(rows, 2)
+    assert squares(rows, 2) is first
+    assert squares(rows, 1) is not first
+    assert squares(fresh(), 2) is not first
+    assert made == [2, 1, 2]
+    gone = weakref.ref(first)
+    del first, rows
+    gc.collect()
+    assert gone() is None

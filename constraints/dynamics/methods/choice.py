@@ -10,7 +10,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from math import isfinite
 from typing import NamedTuple
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -21,6 +20,7 @@ from ...loops import ConstraintSet
 from ...loops.set_rows import SetRows
 from ...robot import Motion
 from ...robot.model.inertia import is_depth_first
+from ...workspace import kept_with
 from ..laws.external_force import generalised
 from . import sparse_solution
 from .articulated import solve_test_forces
@@ -247,16 +247,10 @@ TRIED: dict[Method, tuple[DynamicsMethod, ...]] = {
 """Which methods are tried, in order; the last one takes any set."""
 
 
-_SUITING: WeakKeyDictionary[ConstraintSet, tuple[DynamicsMethod, ...]] = WeakKeyDictionary()
-
-
+@kept_with
 def suiting(constraint_set: ConstraintSet) -> tuple[DynamicsMethod, ...]:
     """The methods that AUTOMATIC tries for a set, in order; found once."""
-    found = _SUITING.get(constraint_set)
-    if found is None:
-        found = tuple(method for method in TRIED[Method.AUTOMATIC] if method.suits(constraint_set))
-        _SUITING[constraint_set] = found
-    return found
+    return tuple(method for method in TRIED[Method.AUTOMATIC] if method.suits(constraint_set))
 
 
 def check_method(constraint_set: ConstraintSet, method: DynamicsMethod) -> None:

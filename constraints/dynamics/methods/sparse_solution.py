@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple, final
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -18,6 +17,7 @@ from ...loops.hinges.pose_map import PoseMap
 from ...robot import Motion
 from ...rows.right_hand_side import RightHandSide
 from ...rows.stack import Stack
+from ...workspace import kept_with
 from ..sparse.independent_rows import (
     Block,
     Choice,
@@ -126,7 +126,7 @@ def solve_sparse(
     Raises:
         OtherConstraintsError: right-hand sides of other constraints.
     """
-    structure, size = _structure(constraint_set), constraint_set.size
+    structure, size = _structure(constraint_set.stack, constraint_set.robot.model), constraint_set.size
     forces = (0.0 if tau is None else tau) - motion.bias_force()
     sides = constraint_set.rhs if rhs is None else rhs.on(constraint_set.stack)
     with np.errstate(over="ignore", invalid="ignore"):  # what is not finite has a status
@@ -194,11 +194,8 @@ class _Found(NamedTuple):
         return self.error <= TRUSTED and self.error_of_multipliers <= DETERMINED
 
 
-def _structure(constraint_set: ConstraintSet) -> _Structure:
-    found = _KNOWN.get(constraint_set.stack)
-    if found is not None:
-        return found
-    stack, model = constraint_set.stack, constraint_set.robot.model
+@kept_with
+def _structure(stack: Stack, model: Any) -> _Structure:
     owners: list[Any] = list(stack)
     ends = Ends.of([o.predecessor for o in owners]), Ends.of([o.successor for o in owners])
     kinds = rows_by_kind([o.moving.pose_map for o in owners], stack.slices)
@@ -209,12 +206,7 @@ def _structure(constraint_set: ConstraintSet) -> _Structure:
     of_rows = np.repeat(np.arange(len(owners), dtype=np.intp), counts)
     system = MaximalSystem(model, *ends, of_rows)
     paths = paths_of(joints, stack.slices, model)
-    found = _KNOWN[stack] = _Structure(kinds, placed, paths, system, of_rows, system.known())
-    return found
-
-
-_KNOWN: WeakKeyDictionary[Stack, _Structure] = WeakKeyDictionary()
-"""The structure of each stack, for as long as it lives."""
+    return _Structure(kinds, placed, paths, system, of_rows, system.known())
 
 
 def _state(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from typing import NamedTuple
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -11,6 +10,7 @@ from liegroups.arrays import Matrix, Vector
 from liegroups.formulas.third_order import se3_coad
 
 from ...robot.elementary import ElementaryTree
+from ...workspace import kept_with
 
 
 class Chains(NamedTuple):
@@ -34,6 +34,7 @@ class Chains(NamedTuple):
     second: Matrix
 
     @staticmethod
+    @kept_with
     def between(tree: ElementaryTree, a: int, b: tuple[int, ...]) -> Chains:
         """Of joints of the tree; kept with it.
 
@@ -41,17 +42,14 @@ class Chains(NamedTuple):
             tree: the tree.
             a, b: joints that carry the frames.
         """
-        known = _KNOWN.setdefault(tree, {})
-        if (a, b) not in known:
-            S, joints = tree.subspaces
-            on_a, on_b = tree.carries[:, a] > 0.0, tree.carries[:, list(b)].T > 0.0
-            near_b, near_a = (on_b & ~on_a).astype(np.float64), (~on_b & on_a).astype(np.float64)
-            turning = (np.abs(S[3:]).sum(axis=0) > 0.0).astype(np.float64)
-            signs = (near_b - near_a)[:, joints]
-            shared = (on_a & on_b).sum(axis=1).astype(np.float64)
-            first, second = _order(near_b[:, joints], near_a[:, joints], tree.carries[np.ix_(joints, joints)])
-            known[a, b] = Chains(near_b, near_a, shared, signs, turning, first, second)
-        return known[a, b]
+        S, joints = tree.subspaces
+        on_a, on_b = tree.carries[:, a] > 0.0, tree.carries[:, list(b)].T > 0.0
+        near_b, near_a = (on_b & ~on_a).astype(np.float64), (~on_b & on_a).astype(np.float64)
+        turning = (np.abs(S[3:]).sum(axis=0) > 0.0).astype(np.float64)
+        signs = (near_b - near_a)[:, joints]
+        shared = (on_a & on_b).sum(axis=1).astype(np.float64)
+        first, second = _order(near_b[:, joints], near_a[:, joints], tree.carries[np.ix_(joints, joints)])
+        return Chains(near_b, near_a, shared, signs, turning, first, second)
 
     def wrenches_slope(self, J: Matrix, wrenches: Matrix) -> Vector:
         r"""How :math:`\sum_k J_k^T W_k` changes with q (nv,), with wrenches W on the first frame b that turn with it.
@@ -90,5 +88,3 @@ def _order(near_b: Matrix, near_a: Matrix, carries: Matrix) -> tuple[Matrix, Mat
 _COADJOINT = np.stack([se3_coad(e) for e in np.eye(6)], axis=2)
 _OF_WRENCHES, _OF_FORCES = _COADJOINT.reshape(6, 36), _COADJOINT[:, :, :3].reshape(6, 18)
 r"""Of products :math:`x_j W_k` of a twist and a wrench, or a force, by j and k: to :math:`\mathrm{ad}_x^T W`."""
-
-_KNOWN: WeakKeyDictionary[ElementaryTree, dict[tuple[int, tuple[int, ...]], Chains]] = WeakKeyDictionary()
