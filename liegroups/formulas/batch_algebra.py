@@ -122,9 +122,10 @@ def rotation_matrix(q: Vector) -> Matrix:
 
 def skew(w: Vector) -> Matrix:
     """Return [w], with [w] x the cross product of w and x."""
-    x, y, z = columns(w)
-    zero = np.zeros_like(x)
-    return np.stack([zero, -z, y, z, zero, -x, -y, x, zero], axis=-1).reshape(*x.shape, 3, 3)
+    out = np.zeros((*w.shape, 3))
+    out[..., 2, 1], out[..., 0, 2], out[..., 1, 0] = columns(w)
+    out[..., 1, 2], out[..., 2, 0], out[..., 0, 1] = columns(-w)
+    return out
 
 
 def _outer(a: Vector, b: Vector) -> Matrix:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from liegroups.arrays import Matrix, Vector
-from liegroups.formulas.batch_algebra import cross
+from liegroups.formulas.batch_algebra import cross, skew, triangular
 from liegroups.formulas.second_order import log_coefficients
 
 FAR_TURN = 3.0
@@ -27,29 +27,15 @@ def turned_rows(rows: Matrix, actions: Matrix) -> Matrix:
     return np.matmul(rows[:, None, :], actions)[:, 0]
 
 
-def skews(p: Vector) -> Matrix:
-    """The matrices (k, 3, 3) of cross products with vectors (k, 3)."""
-    out = np.zeros((p.shape[0], 3, 3))
-    out[:, 2, 1], out[:, 0, 2], out[:, 1, 0] = p.T
-    out[:, 1, 2], out[:, 2, 0], out[:, 0, 1] = -p.T
-    return out
-
-
 def inverse_actions(R: Matrix, p: Vector) -> Matrix:
     """The matrices (k, 6, 6) that take twists from outside into frames of pose (R, p)."""
-    out = np.zeros((R.shape[0], 6, 6))
     back = R.transpose(0, 2, 1)
-    out[:, :3, :3] = out[:, 3:, 3:] = back
-    out[:, :3, 3:] = -(back @ skews(p))
-    return out
+    return triangular(back, -(back @ skew(p)))
 
 
 def brackets(x: Vector) -> Matrix:
     """The matrices (k, 6, 6) of the bracket of twists (k, 6) with others."""
-    out = np.zeros((x.shape[0], 6, 6))
-    out[:, :3, :3] = out[:, 3:, 3:] = skews(x[:, 3:])
-    out[:, :3, 3:] = skews(x[:, :3])
-    return out
+    return triangular(skew(x[:, 3:]), skew(x[:, :3]))
 
 
 def rotation_vectors(R: Matrix) -> Vector:
@@ -77,7 +63,7 @@ def pose_logs(R: Matrix, p: Vector, twist: Vector, acceleration: Vector) -> tupl
     """
     w = rotation_vectors(R)
     k, k1, k2 = np.array([log_coefficients(t) for t in (w * w).sum(1).tolist()]).reshape(-1, 3).T
-    W = skews(w)
+    W = skew(w)
     v = p - 0.5 * cross(w, p) + k[:, None] * turned(W, cross(w, p))
     r = np.concatenate([v, w], 1)
     A = brackets(r)

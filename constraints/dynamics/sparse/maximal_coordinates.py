@@ -25,12 +25,12 @@ from scipy.sparse.csgraph import structural_rank
 from scipy.sparse.linalg import splu
 
 from liegroups.arrays import BoolVector, Indices, Matrix, Vector
-from liegroups.formulas.batch_algebra import cross
+from liegroups.formulas.batch_algebra import cross, skew
 
 from ...robot.model.joints import type_name
 from ...robot.model.pinocchio import Model, pin
 from ...robot.posture import Kinematics
-from .many_vectors import inverse_actions, skews, turned, turned_back, turned_rows
+from .many_vectors import inverse_actions, turned, turned_back, turned_rows
 from .relative_rows import RelativeMotions
 
 MOVING_SUBSPACES = ("SphericalZYX", "Universal", "Ellipsoid", "Composite")
@@ -219,7 +219,7 @@ class MaximalSystem:
         """
         R, p = bodies.matrices("local R")[1:][self._carried], bodies.vectors("local p")[1:][self._carried]
         back = R.transpose(0, 2, 1)  # matrices by columns come out transposed: see `matrices`
-        shifted = back @ skews(p)
+        shifted = back @ skew(p)
         S = -self._subspaces_at(bodies, J).reshape(-1)
         ones = np.ones(6 * self._parents.size)
         owners = self._owners
