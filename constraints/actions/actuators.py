@@ -14,7 +14,6 @@ from liegroups.arrays import ArrayLike, Matrix, Vector
 from liegroups.frozen import read_only
 
 from ..errors import DuplicateNameError, OptionError, SizeError
-from ..loops.mobility import coordinate_names
 from ..robot import Robot
 from ..robot.arguments import as_robot
 from ..robot.bounds import limits_of
@@ -95,7 +94,7 @@ class Actuators:
                 owner.name,
                 first,
             )
-        return cls(owner, np.eye(owner.nv), coordinate_names(owner))
+        return cls(owner, np.eye(owner.nv), owner.coordinate_names)
 
     @classmethod
     def floating_base(cls, robot: Robot) -> Actuators:
@@ -106,7 +105,7 @@ class Actuators:
         if not _has_free_base(owner):
             first = owner.space.factors[0].name
             raise OptionError(f"actuators of a floating base: the first joint, '{first}', is not a free joint")
-        return cls(owner, np.eye(owner.nv)[:, 6:], coordinate_names(owner)[6:])
+        return cls(owner, np.eye(owner.nv)[:, 6:], owner.coordinate_names[6:])
 
     @classmethod
     def joints(cls, robot: Robot, names: Iterable[str]) -> Actuators:
@@ -114,11 +113,11 @@ class Actuators:
         owner = as_robot(robot, "robot of actuators")
         columns: list[int] = []
         for name in as_tuple(names, "joints that are actuated", "names of joints"):
-            s = owner.velocity_slice_of(name)
-            if s.start in columns:
+            own = owner.segments(name).v
+            if own[0] in columns:
                 raise DuplicateNameError("actuated joint", name)
-            columns += range(s.start, s.stop)
-        labels = coordinate_names(owner)
+            columns += own
+        labels = owner.coordinate_names
         return cls(owner, np.eye(owner.nv)[:, columns], tuple(labels[i] for i in columns))
 
     @classmethod

@@ -16,7 +16,6 @@ from ..dynamics.methods.status import DynamicsStatus
 from ..errors import OptionError, SizeError, UnknownNameError
 from ..linear_algebra import largest
 from ..loops import FrictionCone, Sole
-from ..loops.mobility import coordinate_names
 from ..solvers.result import Result
 from ..words import first_names
 from .stance import Load, least_within, limits_of, loads_of, overloaded
@@ -169,7 +168,7 @@ def quasi_static(
     loads = loads_of(action.constraint_set, q, found[nu:], cones, soles)
     of = action.actuators
     beyond, opened = efforts_beyond(of.names, found[:nu], of.lower, of.upper), action.open_at(x)
-    left_at = dict(zip(coordinate_names(action.robot), missing.tolist(), strict=True))
+    left_at = dict(zip(action.robot.coordinate_names, missing.tolist(), strict=True))
     unbalanced = {n: f for n, f in sorted(left_at.items(), key=lambda e: -abs(e[1])) if abs(f) > limit}
     told = largest(missing), limit, used, status, loads, over, beyond, opened, unbalanced
     return QuasiStatic(found[:nu], found[nu:], missing, *told)

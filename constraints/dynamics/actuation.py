@@ -14,7 +14,6 @@ from liegroups.arrays import ArrayLike, Matrix, Vector
 
 from ..errors import OptionError, SizeError, UnknownNameError, WrongObjectError
 from ..loops import Closure, ConstraintSet
-from ..loops.mobility import coordinate_names
 from ..robot import Motion
 from .laws.external_force import Force
 from .laws.hinge_forces import HingeForce, check_robot, relative_jacobian
@@ -155,7 +154,7 @@ def _columns(constraint_set: ConstraintSet, motion: Motion, entry: Any) -> tuple
         indices = list(entry.v)
         if indices and indices[-1] >= nv:
             raise SizeError("actuated Segments", f"tangent coordinates below {nv}", indices[-1])
-        chosen = [coordinate_names(robot)[i] for i in indices]
+        chosen = [robot.coordinate_names[i] for i in indices]
         return ", ".join(chosen), chosen, np.eye(nv)[:, indices]
     name = expect(entry, str, "actuated joint", f"one of {_WORDS}")
     closures = [owner for owner in constraint_set.stack if isinstance(owner, Closure) and owner.name == name]
@@ -163,7 +162,7 @@ def _columns(constraint_set: ConstraintSet, motion: Motion, entry: Any) -> tuple
         if closures:
             raise OptionError(f"actuated '{name}': a joint and a closure have this name; give the Closure, or Segments")
         s = robot.velocity_slice_of(name)
-        return name, list(coordinate_names(robot)[s]), np.eye(nv)[:, s]
+        return name, list(robot.coordinate_names[s]), np.eye(nv)[:, s]
     if not closures:
         known = (*robot.joint_names, *(owner.name for owner in constraint_set.stack if isinstance(owner, Closure)))
         raise UnknownNameError("actuated joint or closure", name, known)

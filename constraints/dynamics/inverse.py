@@ -14,7 +14,7 @@ from liegroups.by_name import block_of
 
 from ..dynamics.methods.status import DynamicsStatus
 from ..loops import ConstraintSet
-from ..loops.mobility import coordinate_names, taking_part
+from ..loops.mobility import taking_part
 from ..robot import Motion
 from ..robot.bounds import limits_of
 from ..rows.right_hand_side import RightHandSide
@@ -130,7 +130,7 @@ class InverseDynamics(ByActuators, RowForces):
         """
         model: Any = self.question.constraint_set.robot.model
         upper, lower = limits_of(model.upperEffortLimit), limits_of(model.lowerEffortLimit)
-        names = coordinate_names(self.question.constraint_set.robot)
+        names = self.question.constraint_set.robot.coordinate_names
         B, known = self.actuators.matrix, self.actuators.names
         driven = np.array([bool(B[i].any()) and name in known for i, name in enumerate(names)], dtype=np.bool_)
         return efforts_beyond(names, np.where(driven, self.tau, 0.0), -np.abs(lower), np.abs(upper))

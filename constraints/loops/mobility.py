@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from liegroups.arrays import ArrayLike, BoolVector, Indices, Matrix, Vector
-from liegroups.by_name import entry_names
 
 from ..linear_algebra import as_rank_tolerance, pivots
 from ..problem.arguments import frozen_columns
@@ -163,13 +162,13 @@ def mobility_at(
     point = robot.at(q)  # held until all is copied
     rows = stack_rows(stack, point)
     J, r, residual = rows.jacobian.copy(), rows.error.copy(), rows.residual
-    wanted = np.flatnonzero(held).tolist() if held.any() else _columns_of(robot, preferred)
+    wanted = np.flatnonzero(held).tolist() if held.any() else [i for j in preferred for i in robot.segments(j).v]
     parts = partition(J, preferred=wanted, tolerance=tolerance)
     rank = parts.rank
     U, S, _ = np.linalg.svd(J, full_matrices=False)
     left = r - U[:, :rank] @ (U[:, :rank].T @ r)
     apart = dict(stack.norms(left))
-    labels, columns = row_names(stack), coordinate_names(robot)
+    labels, columns = row_names(stack), robot.coordinate_names
     return Mobility(
         rows=stack.size,
         rank=rank,
@@ -258,11 +257,6 @@ def row_names(stack: Stack) -> tuple[str, ...]:
     return tuple(str(row) for row in rows)
 
 
-def coordinate_names(robot: Robot) -> tuple[str, ...]:
-    """A name for each tangent coordinate: that of its joint, with its number where the joint has several."""
-    return entry_names(robot.space.factors)
-
-
 def gimbal_words(robot: Robot, J: Matrix, columns: Indices) -> str:
     """Of some columns, those that move no row because their joint has lost an axis; empty where there are none.
 
@@ -274,7 +268,7 @@ def gimbal_words(robot: Robot, J: Matrix, columns: Indices) -> str:
         J: Jacobian of the rows (size, nv).
         columns: tangent columns that are looked at.
     """
-    sizes, names = np.sqrt((J * J).sum(axis=0)), coordinate_names(robot)
+    sizes, names = np.sqrt((J * J).sum(axis=0)), robot.coordinate_names
     still = sizes <= FREE * float(sizes.max(initial=0.0))
     found: list[str] = []
     for factor in robot.space.factors:
@@ -288,8 +282,4 @@ def gimbal_words(robot: Robot, J: Matrix, columns: Indices) -> str:
 def taking_part(robot: Robot, motions: Matrix) -> tuple[str, ...]:
     """Names of the coordinates that take part in some motions (nv, m), of norm 1 each."""
     part = np.abs(motions).max(axis=1, initial=0.0)
-    return tuple(name for name, p in zip(coordinate_names(robot), part.tolist(), strict=True) if p > FREE)
-
-
-def _columns_of(robot: Robot, joints: Collection[str]) -> list[int]:
-    return [i for joint in joints for i in range(*robot.velocity_slice_of(joint).indices(robot.nv))]
+    return tuple(name for name, p in zip(robot.coordinate_names, part.tolist(), strict=True) if p > FREE)

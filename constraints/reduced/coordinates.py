@@ -20,7 +20,7 @@ from ..linear_algebra import RANK_TOLERANCE, as_rank_tolerance, rank_of_rows, si
 from ..loops import ConstraintSet
 from ..loops.closing.rank_beside import rank_beside
 from ..loops.constraint_set import A_SET
-from ..loops.mobility import coordinate_names, named, weak_rows, weak_words
+from ..loops.mobility import named, weak_rows, weak_words
 from ..loops.partition import Partition, partition
 from ..rows.right_hand_side import RightHandSide
 from ..rows.target import Target
@@ -273,7 +273,7 @@ class MinimalCoordinates(NamesChecked):
         return part_of(self.constraint_set.robot, self.partition.driven, c, what, "driven coordinate")
 
     def _named(self, columns: Indices) -> tuple[str, ...]:
-        return named(coordinate_names(self.constraint_set.robot), columns)
+        return named(self.constraint_set.robot.coordinate_names, columns)
 
     def describe(self) -> str:
         """The coordinates by name, and the redundant rows."""

@@ -56,7 +56,7 @@ class ReducedForces(RowForces):
             UnknownNameError: it is not driven; lists those that are.
         """
         robot, driven = self.state.coordinates.constraint_set.robot, self.state.coordinates.partition.driven
-        columns = range(robot.nv)[robot.velocity_slice_of(joint)] if joint in robot.joint_names else range(0)
+        columns = robot.segments(joint).v if joint in robot.joint_names else ()
         where = [driven.tolist().index(i) for i in columns if i in driven]
         if not where:
             raise UnknownNameError("driven joint", joint, self.state.coordinates.driven)

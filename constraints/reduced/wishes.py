@@ -13,7 +13,7 @@ from liegroups.arrays import BoolVector, Indices, Matrix, TangentLike, Vector
 
 from ..errors import ConstraintError, OptionError, SizeError, UnknownJointError, UnknownNameError, WrongObjectError
 from ..loops import ConstraintSet
-from ..loops.mobility import coordinate_names, gimbal_words, named
+from ..loops.mobility import gimbal_words, named
 from ..loops.partition import Partition, partition
 from ..problem.arguments import frozen_columns
 from ..robot import Robot
@@ -58,7 +58,7 @@ def columns_of(robot: Robot, wished: Any, what: str) -> list[int]:
     if isinstance(wished, str):
         expected = "a sequence of names of joints or coordinates, or Segments"
         raise WrongObjectError(what, expected, f"one name alone: write ['{wished}']")
-    names = coordinate_names(robot)
+    names = robot.coordinate_names
     columns: list[int] = []
     listed = (wished,) if isinstance(wished, Segments) else as_tuple(wished, what, "names, or Segments")
     for entry in listed:
@@ -71,7 +71,7 @@ def columns_of(robot: Robot, wished: Any, what: str) -> list[int]:
         if name in names:
             columns.append(names.index(name))
         elif name in robot.joint_names:
-            columns += range(*robot.velocity_slice_of(name).indices(robot.nv))
+            columns += robot.segments(name).v
         else:
             raise UnknownNameError("joint or coordinate", name, tuple(dict.fromkeys((*robot.joint_names, *names))))
     return list(dict.fromkeys(columns))
@@ -81,7 +81,7 @@ def places_of(robot: Robot, independent: Indices, wished: Any, what: str) -> Ind
     """Places among the independent coordinates (n,) of some of them, or an error for one that is none."""
     columns, u = columns_of(robot, wished, what), independent.tolist()
     if not set(columns) <= set(u):
-        names = ", ".join(named(coordinate_names(robot), independent))
+        names = ", ".join(named(robot.coordinate_names, independent))
         raise OptionError(f"{what}: {wished} is not independent; the independent ones are: {names}")
     return np.array([u.index(column) for column in columns], dtype=np.intp)
 
@@ -107,14 +107,14 @@ def driven_columns(robot: Robot, driven: Any) -> tuple[BoolVector, dict[str, Tar
     except UnknownJointError as error:
         name = str(error.name)
         whole = name.partition("[")[0]
-        if name in coordinate_names(robot) and whole in robot.joint_names:
+        if name in robot.coordinate_names and whole in robot.joint_names:
             raise OptionError(f"{DRIVEN}: '{name}' is a part of '{whole}', which is driven as a whole") from None
         raise
 
 
 def check_not_driven(robot: Robot, wished: Sequence[int], held: BoolVector) -> None:
     """Refuse coordinates that are wished independent and driven."""
-    both = tuple(coordinate_names(robot)[i] for i in wished if held[i])
+    both = tuple(robot.coordinate_names[i] for i in wished if held[i])
     if both:
         raise OptionError(f"independent coordinates: {first_names(both)} cannot be both independent and driven")
 
@@ -143,7 +143,7 @@ def check_partition(
     Raises:
         PartitionError: names the coordinates that cannot be what was wished.
     """
-    names, driven = coordinate_names(constraint_set.robot), np.flatnonzero(held)
+    names, driven = constraint_set.robot.coordinate_names, np.flatnonzero(held)
     whole = partition(J, wished=driven.tolist(), preferred=wished, tolerance=tolerance)
     blocked = named(names, whole.dependent[held[whole.dependent]])
     if blocked:
@@ -193,7 +193,7 @@ def part_of(robot: Robot, columns: Indices, given: TangentLike, what: str, kind:
         return finite_vector(given, columns.size, what)
     whole, inside = robot.space.check_tangent(given, what), np.zeros(robot.nv, dtype=np.bool_)
     inside[columns] = True
-    names = coordinate_names(robot)
+    names = robot.coordinate_names
     for joint in given:
         at = robot.velocity_slice_of(joint)
         outside = [i for i in range(at.start, at.stop) if not inside[i] and (whole[i] or not inside[at].any())]

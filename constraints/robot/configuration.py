@@ -12,7 +12,7 @@ import numpy as np
 from liegroups import SE2, SE3, SO2, SO3, Space
 from liegroups.arguments import as_mapping, as_name, real_numbers
 from liegroups.arrays import ArrayLike, BoolVector, Vector
-from liegroups.by_name import by_name
+from liegroups.by_name import by_name, entry_names
 from liegroups.errors import DuplicateNameError
 from liegroups.frozen import read_only_copy
 from liegroups.unit_blocks import UniformPoints
@@ -103,6 +103,11 @@ class VectorsByJoint:
     """Vectors of a robot by joint: what it is and is given, and what it gives."""
 
     space: RobotSpace
+
+    @property
+    def coordinate_names(self) -> tuple[str, ...]:
+        """A name for each tangent coordinate (nv): that of its joint, with its number where the joint has several."""
+        return entry_names(self.space.factors)
 
     def configuration(
         self, values: Mapping[str, object] | None = None, /, *, start: str | ArrayLike | None = None, **joints: object

@@ -74,9 +74,9 @@ class Kinematics:
         self.nq = None if self.tree is self.model else self.tree.nq
         self.placed = self.jacobians = 0
 
-    def joint_jacobian(self, joint: int, axes: Any = _LOCAL) -> Matrix:
-        """Jacobian (6, nv) of a joint's twist, in its own frame or in other axes; a new array."""
-        J: Matrix = _joint_jacobian(self.model, self.data, joint, axes)
+    def joint_jacobian(self, joint: int) -> Matrix:
+        """Jacobian (6, nv) of a joint's twist, in its own frame; a new array."""
+        J: Matrix = _joint_jacobian(self.model, self.data, joint, _LOCAL)
         return J if J.ndim == 2 else J[:, None]  # pinocchio gives one column as a vector
 
     def frame_jacobian(self, frame: Frame) -> Matrix:

@@ -20,7 +20,7 @@ from constraints.loops.hinges.hinge_fit import ScrewRows, fitted, hinge_rows, tw
 from constraints.loops.hinges.pose_map import LogPose, Rod, Split
 from constraints.loops.hinges.rotation_rows import Cross, Swing, Turn, perpendicular_pair
 from constraints.loops.hinges.subhinge import Subhinge, SubhingeMotion
-from constraints.loops.mobility import Mobility, coordinate_names, mobility_at, row_names
+from constraints.loops.mobility import Mobility, mobility_at, row_names
 from constraints.loops.partition import partition
 from constraints.robot.placement import unit_axis
 from liegroups import Rn
@@ -455,7 +455,7 @@ def test_names_of_rows_and_coordinates() -> None:
     more = Implicit.zero(Affine(np.eye(1, arm().nv), [0.0], arm().space), name="more")
     assert row_names(Stack([hand, more])) == ("row 0 of 'hand'", "row 2 of 'hand'", "row 0 of 'more'")
     robot = mixed_tree()
-    names = coordinate_names(robot)
+    names = robot.coordinate_names
     assert len(names) == robot.nv
     for factor in robot.space.factors:
         mine = names[factor.v.start : factor.v.stop]

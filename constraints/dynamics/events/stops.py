@@ -13,7 +13,6 @@ from liegroups.frozen import set_fields
 
 from ...errors import OptionError, UnknownJointError, WrongObjectError
 from ...functions import Affine
-from ...loops.mobility import coordinate_names
 from ...ranges import not_negative
 from ...robot import Robot
 from ...rows.implicit import Implicit
@@ -67,7 +66,7 @@ class Stops:
             if joint not in robot.joint_names:
                 raise UnknownJointError(str(joint), robot.joint_names, "stops")
         without = list(self.joints or ())
-        names = coordinate_names(robot)
+        names = robot.coordinate_names
         for factor in robot.space.factors:
             if self.joints is not None and factor.name not in self.joints:
                 continue

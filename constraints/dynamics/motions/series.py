@@ -10,7 +10,7 @@ import numpy as np
 from liegroups.arrays import Vector
 from liegroups.by_name import entry_names
 
-from ...loops.mobility import coordinate_names, row_names
+from ...loops.mobility import row_names
 from ...robot import Robot
 from ..laws.external_force import Force
 from ..laws.forces import Forces
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 def series_of(record: MotionRecord) -> dict[str, Vector]:
     """Columns (n,) by name, in SI units: time, q, v, a, multipliers, forces and powers of laws, energies, errors."""
     robot = record.constraint_set.robot
-    names = coordinate_names(robot)
+    names = robot.coordinate_names
     columns: dict[str, Vector] = {"time": record.times}
     columns |= {f"q {name}": record.qs[:, i] for i, name in enumerate(entry_names(robot.space.factors, True))}
     columns |= {f"v {name}": record.vs[:, i] for i, name in enumerate(names)}

@@ -97,8 +97,7 @@ class StaticTorques(MassFunction):
                     f"support of {who}: {support.frame} is fixed in the world, and pushes no body of {robot}"
                 )
         driven = _actuated(robot, self.actuated, who)
-        columns = np.arange(robot.nv)
-        rows = np.concatenate([columns[robot.velocity_slice_of(joint)] for joint in driven])
+        rows = np.concatenate([robot.segments(joint).v_indices for joint in driven])
         set_fields(
             self,
             supports=standing,

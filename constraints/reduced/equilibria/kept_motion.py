@@ -89,10 +89,10 @@ def kept_speeds(coordinates: MinimalCoordinates, kind: EquilibriumKind, t: float
     robot = coordinates.constraint_set.robot
     columns, speeds = [np.zeros(0, dtype=np.intp)], [np.zeros(0)]
     for joint, target in coordinates.targets.items():
-        found = np.arange(robot.nv)[robot.velocity_slice_of(joint)]
-        columns.append(found)
+        own = robot.segments(joint)
+        columns.append(own.v_indices)
         still = kind is EquilibriumKind.STATIC
-        speeds.append(np.zeros(found.size) if still else target.velocity_at(t, robot.segments(joint).space))
+        speeds.append(np.zeros(own.space.nv) if still else target.velocity_at(t, own.space))
     return np.concatenate(columns), np.concatenate(speeds)
 
 

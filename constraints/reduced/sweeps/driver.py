@@ -15,7 +15,6 @@ from liegroups.layout import Factor
 
 from ...errors import OptionError
 from ...loops import ConstraintSet
-from ...loops.mobility import coordinate_names
 from ...loops.partition import partition
 from ...robot import Robot
 from ...words import first_names
@@ -86,7 +85,7 @@ def driver_column(constraint_set: ConstraintSet, name: str) -> int:
     """
     columns = columns_of(constraint_set.robot, [as_label(name, "driver of a sweep")], "driver of a sweep")
     if len(columns) != 1:
-        names = coordinate_names(constraint_set.robot)
+        names = constraint_set.robot.coordinate_names
         ones = first_names([names[i] for i in columns])
         raise OptionError(f"driver of a sweep: joint '{name}' has {len(columns)} coordinates; name one: {ones}")
     return columns[0]
@@ -115,7 +114,7 @@ def coordinates_with(
     for column in columns_of(constraint_set.robot, preferred, "preferred coordinates"):
         if {*chosen, column}.issubset(partition(J, preferred=[*chosen, column]).independent.tolist()):
             chosen.append(column)
-    names = coordinate_names(constraint_set.robot)
+    names = constraint_set.robot.coordinate_names
     first = [names[i] for i in dict.fromkeys(chosen)]
     return minimal_coordinates(constraint_set, at, independent=first, t=t)
 
@@ -129,8 +128,8 @@ def driver_of(coordinates: MinimalCoordinates) -> Driver:
     robot = coordinates.constraint_set.robot
     column = int(coordinates.partition.independent[0])
     leaf = next(leaf for leaf in robot.space.leaves() if leaf.v.start <= column < leaf.v.stop)
-    driver = Driver(coordinate_names(robot)[column], column, leaf)
-    names = coordinate_names(robot)
+    driver = Driver(robot.coordinate_names[column], column, leaf)
+    names = robot.coordinate_names
     dependent: list[int] = coordinates.partition.dependent.tolist()
     others = [names[i] for i in dependent if leaf.v.start <= i < leaf.v.stop]
     if others and not driver.is_number:

@@ -11,7 +11,7 @@ import numpy as np
 from liegroups.arrays import Indices, Matrix, Vector
 
 from ...linear_algebra import singular_values
-from ...loops.mobility import FREE, coordinate_names, gimbal_words
+from ...loops.mobility import FREE, gimbal_words
 from ...words import first_names
 from .continuation import Curve, CurvePlace
 
@@ -200,7 +200,7 @@ def singularity(curve: Curve, kind: SingularityKind, place: CurvePlace, before: 
         before: how many values had been reached.
         columns: tangent columns that may move.
     """
-    names = coordinate_names(curve.coordinates.constraint_set.robot)
+    names = curve.coordinates.constraint_set.robot.coordinate_names
     whole = curve.jacobian(place.q)
     J, scale = whole[:, columns], singular_values(whole).max(initial=0.0)  # one column alone has no scale of its own
     _, S, Vt = np.linalg.svd(J)

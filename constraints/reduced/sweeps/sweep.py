@@ -13,7 +13,6 @@ from ...linear_algebra import singular_values
 from ...loops import ConstraintSet
 from ...loops.closing.lu import factorised
 from ...loops.constraint_set import A_SET
-from ...loops.mobility import coordinate_names
 from ...questions import TURNS, ask_once
 from ..wishes import Wished, columns_of
 from .continuation import Curve, CurvePlace
@@ -122,7 +121,7 @@ def _result(travel: Travel, asked: Vector, status: SweepStatus) -> Sweep:
 
 def _actuated(travel: Travel) -> tuple[str, ...]:
     passive = travel.passive
-    names = coordinate_names(travel.curve.coordinates.constraint_set.robot)
+    names = travel.curve.coordinates.constraint_set.robot.coordinate_names
     return () if passive is None else tuple(name for i, name in enumerate(names) if i not in passive)
 
 

@@ -154,7 +154,7 @@ def _joints(coordinates: MinimalCoordinates) -> tuple[int, set[int]]:
     robot, parts = coordinates.constraint_set.robot, coordinates.partition
     held = {int(i) for i in coordinates.held[1:]}
     indices = {name: robot.joint_index(name) for name in robot.joint_names}
-    columns = {name: range(*robot.velocity_slice_of(name).indices(robot.nv)) for name in indices}
+    columns = {name: robot.segments(name).v for name in indices}
     driver = next(i for name, i in indices.items() if int(parts.independent[0]) in columns[name])
     return driver, {i for name, i in indices.items() if held.issuperset(columns[name])}
 
