@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Mapping, Sequence
-from functools import lru_cache
 from math import inf, pi
 from typing import NamedTuple
 
@@ -30,10 +29,10 @@ FAR_AWAY = 100.0
 """A length so many times as large as what there is is asked about."""
 LONG_DISTANCE = 10.0
 """A start of a joint that slides is asked about above this [m]: bounds may be narrow, and starts out of them."""
-_ASKED_OF: set[str] = set()
-"""Things that `say_once` has asked about."""
 MANY = 1024
-"""Number of questions that are remembered, and of what `ask_once` has asked."""
+"""Number of questions that are remembered, and of things that were asked about."""
+_ASKED: set[str] = set()
+"""Those that are."""
 SHOWN = 3
 """Number of questions that are asked, where there are several."""
 
@@ -129,17 +128,23 @@ def say(log: logging.Logger, asked: Iterable[str], where: str = "") -> bool:
 
 def say_once(log: logging.Logger, asked: Mapping[str, str]) -> bool:
     """The same, about each thing once, whatever its number is."""
-    new = {thing: words for thing, words in asked.items() if words and thing not in _ASKED_OF}
-    if len(_ASKED_OF) + len(new) > MANY:
-        _ASKED_OF.clear()
-    _ASKED_OF.update(new)
-    return say(log, new.values())
+    return say(log, [words for thing, words in asked.items() if words and _is_new(thing)])
 
 
-@lru_cache(maxsize=MANY)
 def ask_once(question: str) -> None:
     """Log a question, the first time that it is asked."""
-    _log.warning("%s", question)
+    if _is_new(question):
+        _log.warning("%s", question)
+
+
+def _is_new(thing: str) -> bool:
+    """Whether it is not remembered; it is from now on."""
+    if thing in _ASKED:
+        return False
+    if len(_ASKED) >= MANY:
+        _ASKED.clear()
+    _ASKED.add(thing)
+    return True
 
 
 def far_entries(q: Vector) -> list[int]:

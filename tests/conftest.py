@@ -26,6 +26,13 @@ def logging_stays_on() -> Iterator[None]:
 
 
 @pytest.fixture(autouse=True)
+def questions_are_asked_anew() -> None:
+    """What one test was asked about, another one is asked about too."""
+    if "constraints.questions" in sys.modules:
+        sys.modules["constraints.questions"]._ASKED.clear()
+
+
+@pytest.fixture(autouse=True)
 def no_figure_stays_open() -> Iterator[None]:
     """Figures that are not saved are pyplot's, which warns at twenty of them."""
     yield

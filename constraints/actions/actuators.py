@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple, final
-from weakref import WeakSet
 
 import numpy as np
 
@@ -14,18 +12,13 @@ from liegroups.arrays import ArrayLike, Matrix, Vector
 from liegroups.frozen import read_only
 
 from ..errors import DuplicateNameError, OptionError, SizeError
+from ..questions import ask_once
 from ..robot import Robot
 from ..robot.arguments import as_robot
 from ..robot.bounds import limits_of
 
 STEP_OF_ACTUATOR_SLOPES = 1e-6
 """Of central differences of a matrix that is a function of q."""
-
-
-_log = logging.getLogger(__package__)
-
-_ASKED: WeakSet[Robot] = WeakSet()
-"""Robots with a free base that were asked about."""
 
 
 class Drive(NamedTuple):
@@ -85,14 +78,10 @@ class Actuators:
     def full(cls, robot: Robot) -> Actuators:
         """A control for each tangent coordinate; of a free first joint, too, which the log says once a robot."""
         owner = as_robot(robot, "robot of actuators")
-        if owner.nv and _has_free_base(owner) and owner not in _ASKED:
-            _ASKED.add(owner)
-            first = owner.space.factors[0].name
-            _log.warning(
-                "full actuation of '%s': its first joint, '%s', is free and has controls too, which carry the robot "
-                "from outside: is Actuators.floating_base(robot) meant?",
-                owner.name,
-                first,
+        if owner.nv and _has_free_base(owner):
+            ask_once(
+                f"full actuation of '{owner.name}': its first joint, '{owner.space.factors[0].name}', is free and has "
+                "controls too, which carry the robot from outside: is Actuators.floating_base(robot) meant?"
             )
         return cls(owner, np.eye(owner.nv), owner.coordinate_names)
 

@@ -19,7 +19,6 @@ from constraints.collisions.pairs import LeftOutReason
 from constraints.manipulation import Collision, CollisionModel, Shape, interpolate
 from constraints.models import sample_arm
 from constraints.paths.relative_motion import CollisionPair
-from constraints.questions import ask_once
 from constraints.robot.files.packages import find_resource, robot_data_folder
 
 BOX = "<robot name='box'><link name='body'/></robot>"
@@ -51,7 +50,6 @@ def test_boxes_meet_where_their_sides_do(gap: float) -> None:
 
 def test_margins_in_millimetres_or_that_hide_a_pair_are_asked_about(caplog: pytest.LogCaptureFixture) -> None:
     """A metre among small shapes, a negative one larger than both; what overlaps or keeps apart by less is fine."""
-    ask_once.cache_clear()
     model = CollisionModel(boxes(), CUBES)
     for fine in (-0.27, 0.0, 0.9, 1.7):
         CollisionModel(boxes(), CUBES, margin=fine)
@@ -80,7 +78,6 @@ def test_of_several_configurations_those_in_doubt_are_looked_at_where_they_are()
 
 def test_margins_that_a_small_shape_never_reaches_are_asked_about(caplog: pytest.LogCaptureFixture) -> None:
     """A ball in a thin plate overlaps by its radius and half of the plate at most, as coal says."""
-    ask_once.cache_clear()
     shapes = [Shape("plate", "Box", (0.8, 0.8, 0.06), "a/body"), Shape("ball", "Sphere", (0.02,), "b/body")]
     model, q = CollisionModel(boxes(), shapes, margin=-0.049), np.array(pose(0.0) + pose(0.0))
     assert not model.is_free(q)
@@ -100,7 +97,6 @@ def test_margins_that_a_small_shape_never_reaches_are_asked_about(caplog: pytest
 
 def test_shapes_and_limits_in_millimetres_are_asked_about(caplog: pytest.LogCaptureFixture) -> None:
     """A large floor, a far wall, a beam whose end is near, and shapes of robots that go anywhere are not."""
-    ask_once.cache_clear()
     arm, hand = sample_arm(), Shape("hand", "Sphere", (0.08,), "tool")
     fine = Shape("floor", "Box", (100.0, 100.0, 0.1)), Shape("wall", "Box", (0.1, 9.0, 9.0), placement=pose(90.0))
     beam = Shape("beam", "Box", (400.0, 0.1, 0.1), placement=pose(150.0))
@@ -123,7 +119,6 @@ def test_shapes_and_limits_in_millimetres_are_asked_about(caplog: pytest.LogCapt
 
 def test_obstacles_and_links_in_millimetres_are_asked_about(caplog: pytest.LogCaptureFixture) -> None:
     """A box that is thick and far away, also beside a free object, and boxes of a file; a tower may be high."""
-    ask_once.cache_clear()
     robot = Robot.system([Part("arm", sample_arm()), Part("a", Robot.from_urdf(BOX, base=Base.FREE_FLYER))])
     hand = Shape("hand", "Sphere", (0.08,), "arm/tool")
     lid = Shape("lid", "Box", (0.1, 0.1, 0.1), "a/body")

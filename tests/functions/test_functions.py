@@ -56,7 +56,6 @@ from constraints.errors import (
 )
 from constraints.functions.frames._template import DistanceBetween
 from constraints.point import place, place_motion
-from constraints.questions import ask_once
 from constraints.testing import check_function
 from constraints.testing.derivatives import drift_error, jacobian_error
 from liegroups import SE3, SO2, SO3, R3xSO3, Rn
@@ -383,7 +382,6 @@ def test_com_between_coincident_feet(robot: Callable[[], Robot], caplog: pytest.
 
     It is asked about.
     """
-    ask_once.cache_clear()
     r = robot()
     ComBetweenFeet(r, "a", "b", "b")
     assert not caplog.messages

@@ -42,7 +42,6 @@ from constraints.manipulation import (
 )
 from constraints.models import sample_arm
 from constraints.planning import Limits, walk
-from constraints.questions import ask_once
 from liegroups import R3xSO3
 
 FIXED, FREE = [False, False, True, True, True, False], [True, True, False, False, False, True]
@@ -332,7 +331,6 @@ def test_what_nobody_can_do_in_a_scene_is_asked_about(
 
 def test_placements_without_a_factory_are_asked_about_too(caplog: pytest.LogCaptureFixture) -> None:
     """A table whose vertices run clockwise, a bottom that looks into its box, a margin in millimetres: once each."""
-    ask_once.cache_clear()
     robot = ball_and_arm()
 
     def surfaces(table: Any, bottom: Any) -> tuple[Surface, Surface]:

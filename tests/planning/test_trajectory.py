@@ -16,7 +16,6 @@ from constraints.errors import NoAttributeError, OptionError, UnknownJointError,
 from constraints.functions import Position
 from constraints.manipulation import interpolate
 from constraints.planning import Trajectory, timed
-from constraints.questions import ask_once
 
 URDF = """<robot name="crane"><link name="base"/><link name="mast"/><link name="jib"/><link name="hook"/>
 <joint name="turn" type="continuous"><parent link="base"/><child link="mast"/><axis xyz="0 0 1"/></joint>
@@ -74,7 +73,6 @@ def test_times_that_it_does_not_have_are_refused() -> None:
 
 
 def test_a_time_step_in_place_of_a_rate_is_asked_about(tmp_path: FilePath, caplog: pytest.LogCaptureFixture) -> None:
-    ask_once.cache_clear()
     motion = trajectory()
     for rate in (100.0, 1.01 / motion.duration):
         motion.sample(rate)

@@ -12,12 +12,10 @@ from robots import arm, humanoid, joint_models
 from scipy.spatial.transform import Rotation as R
 
 import constraints as lc
-from constraints import questions
 from constraints.errors import FunctionError, NotNormalizedError
 from constraints.functions import Function as Written
 from constraints.models import sample_arm
 from constraints.problem.questions import ask_of_length, ask_of_rest, reach_of
-from constraints.questions import ask_once
 from liegroups import Rn
 from liegroups.unit_blocks import plain_entries
 
@@ -82,10 +80,7 @@ def test_degrees_of_rotation_vectors_are_asked_about(caplog: pytest.LogCaptureFi
     assert asked(caplog, *fine) == []
 
 
-def test_bounds_of_a_problem_and_joints_without_bounds_are_asked_about(
-    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(lc.questions, "_ASKED_OF", set())
+def test_bounds_of_a_problem_and_joints_without_bounds_are_asked_about(caplog: pytest.LogCaptureFixture) -> None:
     robot, locked = arm(), lc.locked_joint(arm(), "elbow", 0.5)
     box = robot.bounds
     for bounds in (None, box, lc.Bounds.none(robot.space), lc.Bounds(robot.space, 2.0 * box.lower, 2.0 * box.upper)):
@@ -102,7 +97,6 @@ def test_bounds_of_a_problem_and_joints_without_bounds_are_asked_about(
 
 def test_a_loose_threshold_is_asked_about(caplog: pytest.LogCaptureFixture) -> None:
     """`Options(1000)` was a threshold of 1000, with which everything is satisfied (`test_keywords` has its message)."""
-    ask_once.cache_clear()
     lc.Options(threshold=10.0)
     assert not caplog.records
     assert [lc.Options(threshold=1000.0).threshold, lc.Options(threshold=1000.0).threshold] == [1000.0, 1000.0]
@@ -302,10 +296,9 @@ def test_relative_poses_are_asked_about(caplog: pytest.LogCaptureFixture) -> Non
     ],
 )  # fmt: skip
 def test_rests_of_springs_are_asked_about(
-    joint: str, rest: list[float], said: str, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+    joint: str, rest: list[float], said: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     """Far outside of bounds; of angles without bounds more than three turns; of lengths without bounds nothing."""
-    monkeypatch.setattr(questions, "_ASKED_OF", set())
     model = pin.Model(arm().model)
     for name, kind in (("free", pin.JointModelRZ()), ("slide", pin.JointModelPX()),
                        ("root_joint", pin.JointModelFreeFlyer())):  # fmt: skip
@@ -352,11 +345,8 @@ def test_no_configuration_is_beyond_the_reach(joint: str) -> None:
 @pytest.mark.parametrize(
     ("length", "told"), [(0.9, False), (1.0, False), (6.0, False), (14.0, True), (300.0, True)]
 )  # fmt: skip
-def test_lengths_of_springs_are_asked_about(
-    length: float, told: bool, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_lengths_of_springs_are_asked_about(length: float, told: bool, caplog: pytest.LogCaptureFixture) -> None:
     """Those of more than a metre that are more than ten times as long as the ends are ever apart."""
-    monkeypatch.setattr(questions, "_ASKED_OF", set())
     robot = arm()
     a, b = robot.frame("universe"), robot.frame("tool")
     assert 0.6 < reach_of(robot, a, b) < 1.4
@@ -374,7 +364,6 @@ def test_lengths_of_springs_are_asked_about(
 @pytest.mark.parametrize(("kind", "count"), [(np.float32, 1), (np.float64, 0)])
 def test_a_function_in_single_precision_is_asked_about(kind: Any, count: int, caplog: pytest.LogCaptureFixture) -> None:
     """As of jax, where double precision is not switched on: its differences are those of rounding errors."""
-    ask_once.cache_clear()
     f = lc.Function.from_callable(lambda q: kind(np.real(q[:1])) ** 2, Rn(2), Rn(1), name="coarse", trace=False)
     with caplog.at_level(logging.WARNING, "constraints"):
         slope = f.jacobian([0.3, 0.0])[0, 0]

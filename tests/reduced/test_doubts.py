@@ -10,7 +10,6 @@ import pytest
 from constraints.dynamics import JointSpring
 from constraints.errors import UnknownNameError, WrongObjectError
 from constraints.models import mechanisms
-from constraints.questions import ask_once
 from constraints.reduced import Unknown, equilibrium
 from constraints.rows import Target
 
@@ -43,7 +42,6 @@ def test_a_sweep_over_many_turns_asks_for_radians(
     values: list[float], asks: bool, caplog: pytest.LogCaptureFixture
 ) -> None:
     """`np.arange(0, 361, 5)` turned a crank 57 times, without a word."""
-    ask_once.cache_clear()
     with caplog.at_level(logging.WARNING):
         LINKAGE.sweep(CLOSED, "crank", values).or_raise()
     assert len(caplog.messages) == asks

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from constraints import Bounds, Part, Robot, locked_joint, questions, rigid_transform
+from constraints import Bounds, Part, Robot, locked_joint, rigid_transform
 from constraints.models import load, mechanisms, sample_arm
 from constraints.questions import Coordinate, asked_of_angles
 from constraints.robot import placement
@@ -102,11 +102,8 @@ def test_degrees_and_millimetres_in_bounds(caplog: pytest.LogCaptureFixture) -> 
     assert asked(caplog)[0].endswith("400 for 'j', whose bounds are [0, 0.5] m: is it in millimetres?")
 
 
-def test_degrees_of_one_joint_in_a_configuration(
-    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_degrees_of_one_joint_in_a_configuration(caplog: pytest.LogCaptureFixture) -> None:
     """Each joint once, whatever its number: bounded, without bounds, and continuous, whose turns are lost."""
-    monkeypatch.setattr(questions, "_ASKED_OF", set())
     arm, free = sample_arm(), sample_arm().without_bounds()
     wheel = Robot.from_urdf(URDF.format(kind="continuous", rpy="0 0 0", lower=-2, upper=2))
     caplog.clear()
