@@ -22,7 +22,7 @@ from ..linear_algebra import norm, row_space
 from ..paths.interpolation import interpolate
 from ..paths.path import TOGETHER, Path
 from ..planning.edges import EdgeJudge
-from ..planning.ends import Refused, check_space, rows_of, usable
+from ..planning.ends import Refused, rows_of, usable
 from ..planning.leaf import LeafOfProblem, path_projector
 from ..planning.status import PlanningStatus
 from ..problem.problem import Problem
@@ -94,11 +94,8 @@ class OmplSpace:
         delta: float = DELTA,
     ) -> None:
         base = from_extra("ompl.base", "ompl")
-        expect(problem, (Problem, Projector), "problem for OMPL", "a Problem, or a Projector of one")
-        expect(collisions, (CollisionModel, type(None)), "collisions for OMPL", "a CollisionModel, or None")
-        projector = path_projector(problem)
+        projector = path_projector(problem, collisions, "for OMPL")
         given, step = projector.problem, positive_number(delta, "delta for OMPL")
-        check_space(given.space, collisions)
         leaf = LeafOfProblem(projector, given.check_rhs(rhs), collisions)
         q = read_only_copy(_usable(leaf, rows_of(given, given.check(start, "start"), "start"), "start")[0])
         self._chart = chart = _Chart(leaf, q)

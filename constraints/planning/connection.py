@@ -18,7 +18,7 @@ from ..problem.problem import Problem
 from ..solvers import Projector
 from ..words import counted
 from .edges import EdgeJudge
-from .ends import Goal, RandomSolutions, Refused, check_space, goals_of, left_unasked, rows_of, usable
+from .ends import Goal, RandomSolutions, Refused, goals_of, left_unasked, rows_of, usable
 from .leaf import Effort as Effort, LeafOfProblem, path_projector
 from .limits import Clock, Limits
 from .status import PlanningStatus
@@ -169,12 +169,9 @@ def connect(
         >>> found.success
         True
     """
-    expect(problem, (Problem, Projector), "problem of a connection", "a Problem, or a Projector of one")
     expect(rng, np.random.Generator, "rng of a connection", "a Generator, as numpy.random.default_rng(0)")
     limits = Limits() if limits is None else expect(limits, Limits, "limits of a connection", "Limits")
-    expect(collisions, (CollisionModel, type(None)), "collisions of a connection", "a CollisionModel, or None")
-    projector = path_projector(problem)
-    check_space(projector.problem.space, collisions)
+    projector = path_projector(problem, collisions, "of a connection")
     leaf = LeafOfProblem(projector, projector.problem.check_rhs(rhs), collisions)
     search = LeafSearch(leaf, rng, limits.nodes, Clock(limits.seconds))
     found = search.run(rows_of(projector.problem, start, "start"), goals_of(leaf, goal))

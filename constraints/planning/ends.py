@@ -7,13 +7,12 @@ from typing import Any, NamedTuple, cast, final
 
 import numpy as np
 
-from liegroups import Space
 from liegroups.arguments import expect
 from liegroups.arrays import ArrayLike, Matrix, Vector
 from liegroups.frozen import read_only
 
 from ..collisions.model import Collision, CollisionModel
-from ..errors import SizeError, SpaceMismatchError, UndefinedError
+from ..errors import SizeError, UndefinedError
 from ..paths.interpolation import is_on_another_leaf
 from ..problem.description import errors_of
 from ..problem.problem import Problem
@@ -61,7 +60,7 @@ class RandomSolutions:
     Attributes:
         tried, solved: how many projections, and how many of them succeeded.
         nearest: the last try that failed by least, in words.
-        colliding, collisions: a solution (nq,) of the last round without a free one, and the pairs that collide there.
+        colliding: a solution (nq,) of the last round without a free one.
     """
 
     def __init__(
@@ -72,7 +71,6 @@ class RandomSolutions:
         self._leaf, self._at_once = leaf, at_once
         self.tried, self.solved, self.nearest = 0, 0, ""
         self.colliding: Vector | None = None
-        self.collisions = tuple[Collision, ...]()
 
     def more(self, rng: np.random.Generator, like: Vector) -> Matrix:
         """Free ones (n, nq) from some random configurations, with the frozen dofs of another one; often none."""
@@ -86,8 +84,8 @@ class RandomSolutions:
             if not len(Q) and not found:
                 self.nearest = str(batch[int(batch.residual.argmin())])
             free = leaf.free(Q)
-            if len(Q) and not free.any() and leaf.collisions is not None:
-                self.colliding, self.collisions = Q[0], leaf.collisions.collisions(Q[0])
+            if len(Q) and not free.any():
+                self.colliding = Q[0]
             found.append(Q[free])
         return np.concatenate(found)
 
@@ -101,8 +99,9 @@ class RandomSolutions:
                 return found
             if clock.is_over:
                 break
-        words = f"{counted(self.tried, 'projection')}; {in_words(self.collisions) or self.nearest}"
-        return Refused(status, words, self.collisions, self.colliding)
+        model, q = self._leaf.collisions, self.colliding
+        met = () if model is None or q is None else model.collisions(q)
+        return Refused(status, f"{counted(self.tried, 'projection')}; {in_words(met) or self.nearest}", met, q)
 
 
 def rows_of(problem: Problem, given: ArrayLike, what: str) -> Matrix:
@@ -176,16 +175,6 @@ def left_unasked(collisions: CollisionModel | None) -> str:
     if collisions is None:
         return "collisions were not looked at"
     return "" if collisions.pairs else "the collision model has no pairs: no collisions were looked at"
-
-
-def check_space(space: Space, collisions: CollisionModel | None) -> None:
-    """Refuse a collision model of another robot.
-
-    Raises:
-        SpaceMismatchError: names both.
-    """
-    if collisions is not None and collisions.robot.space != space:
-        raise SpaceMismatchError("collision model of a search", space.name, collisions.robot.space.name)
 
 
 def _holds(problem: Problem, q: Vector, rhs: RightHandSide, threshold: float) -> bool:

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from copy import copy
 from functools import cached_property
+from types import NoneType
 from typing import NamedTuple, final
 
 import numpy as np
 
+from liegroups import Space
+from liegroups.arguments import expect
 from liegroups.arrays import BoolVector, Matrix, Vector
 
 from ..collisions.checking import Checker
 from ..collisions.model import CollisionModel
+from ..errors import SpaceMismatchError
 from ..problem.problem import Problem
 from ..robot.configuration import random_points
 from ..rows.right_hand_side import RightHandSide
@@ -172,12 +176,27 @@ class LeafOfProblem:
         return Stepped(q, left, done)
 
 
-def path_projector(problem: Problem | Projector) -> Projector:
+def check_space(space: Space, collisions: CollisionModel | None, who: str) -> None:
+    """Refuse what is no collision model, and one of another robot.
+
+    Raises:
+        WrongObjectError: it is none; `who` says whose, "of a plan".
+        SpaceMismatchError: names both.
+    """
+    expect(collisions, (CollisionModel, NoneType), f"collisions {who}", "a CollisionModel, or None")
+    if collisions is not None and collisions.robot.space != space:
+        raise SpaceMismatchError("collision model of a search", space.name, collisions.robot.space.name)
+
+
+def path_projector(problem: Problem | Projector, collisions: CollisionModel | None, who: str) -> Projector:
     """A projector for paths: the one that is given, or one with `Options.local()` and half its threshold.
 
     Raises:
         OptionError: its options have a clock, so that paths would not be the same each time.
+        WrongObjectError, SpaceMismatchError: a problem that is none; as of `check_space`.
     """
+    expect(problem, (Problem, Projector), f"problem {who}", "a Problem, or a Projector of one")
+    check_space(problem.space if isinstance(problem, Problem) else problem.problem.space, collisions, who)
     if isinstance(problem, Projector):
         problem.options.without_clock("of a path")
         return problem

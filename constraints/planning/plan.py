@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, field, replace
-from types import NoneType
 from typing import TYPE_CHECKING, final
 
 import numpy as np
@@ -29,8 +28,9 @@ from ..solvers import Projector
 from ..words import counted
 from .attempt import Attempts, Guess, Tried, loop_of
 from .connection import Connection
-from .ends import check_space, in_words, left_unasked
+from .ends import in_words, left_unasked
 from .guesses import Guesses
+from .leaf import check_space
 from .limits import Clock, Limits
 from .marks import Sites, moving_pairs
 from .refusals import StepProofs, elsewhere, met_at_end, refuse_off, state_at
@@ -202,11 +202,10 @@ def task_of(
         WrongObjectError: an argument of another type.
         SpaceMismatchError: a collision model of another robot.
     """
-    expect(collisions, (CollisionModel, NoneType), f"collisions of {who}", "a CollisionModel, or None")
     limits = Limits() if limits is None else expect(limits, Limits, f"limits of {who}", "Limits")
     if guess is not None:
         as_callable(guess, f"guess of {who}", "a function of transition, configuration and generator")
-    check_space(graph.robot.space, collisions)
+    check_space(graph.robot.space, collisions, f"of {who}")
     return PlanSearch(graph, start, goal, collisions, limits, guess, along)
 
 

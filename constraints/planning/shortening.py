@@ -21,8 +21,7 @@ from ..ranges import whole_number
 from ..rows.right_hand_side import RightHandSide
 from ..words import counted
 from .edges import EdgeJudge
-from .ends import check_space
-from .leaf import LeafOfProblem
+from .leaf import LeafOfProblem, check_space
 from .limits import Clock, Limits
 from .marks import moving_pairs
 from .plan import Plan
@@ -107,7 +106,6 @@ def shorten(
     """
     expect(path, (Path, Plan), "path to be shortened", "a Path or a Plan")
     expect(rng, np.random.Generator, "rng of a shortening", "a Generator, as numpy.random.default_rng(0)")
-    expect(collisions, (CollisionModel, type(None)), "collisions of a shortening", "a CollisionModel, or None")
     expect(graph, (ConstraintGraph, type(None)), "graph of a shortening", "the ConstraintGraph of a Plan, or None")
     limits = Limits() if limits is None else expect(limits, Limits, "limits of a shortening", "Limits")
     expect(keep, Iterable, "pieces that a shortening keeps", "their numbers")
@@ -133,7 +131,7 @@ def _shortened(
     """A shorter path, with a collision model for each piece."""
     pieces = dict[int, _Shortened]()
     for number, (piece, collisions) in enumerate(zip(path.pieces, models, strict=True)):
-        check_space(piece.problem.space, collisions)
+        check_space(piece.problem.space, collisions, "of a shortening")
         if number not in kept and (rhs := _leaf_of(piece)) is not None:
             pieces[number] = _Shortened(piece, rhs, collisions)
     going = list(pieces.values())

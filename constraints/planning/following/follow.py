@@ -21,7 +21,7 @@ from ...problem.problem import Problem
 from ...rows.right_hand_side import RightHandSide
 from ...solvers import Projector
 from ...words import counted
-from ..ends import RandomSolutions, Refused, check_space, in_words, left_unasked, rows_of, usable
+from ..ends import RandomSolutions, Refused, in_words, left_unasked, rows_of, usable
 from ..leaf import Effort, LeafOfProblem, path_projector
 from ..limits import Clock, Limits
 from ..status import PlanningStatus
@@ -167,14 +167,11 @@ def follow(
     end-effector paths, IROS 2002; R. Holladay, O. Salzman, S. Srinivasa, Minimizing task-space Frechet error via
     efficient incremental graph search, IEEE Robotics and Automation Letters 4 (2019).
     """
-    expect(problem, (Problem, Projector), "problem of a path to be followed", "a Problem, or a Projector of one")
     expect(rng, np.random.Generator, "rng of a path to be followed", "a Generator, as numpy.random.default_rng(0)")
     limits = Limits() if limits is None else expect(limits, Limits, "limits of a path to be followed", "Limits")
-    expect(collisions, (CollisionModel, type(None)), "collisions of a path to be followed", "a CollisionModel, or None")
     if not is_finite_number(shortest) or not 0.0 < shortest <= LONGEST_STEP:
         raise OptionError(f"shortest step of a path to be followed: expected a number in (0, 1/32], got {shortest!r}")
-    projector = path_projector(problem)
-    check_space(projector.problem.space, collisions)
+    projector = path_projector(problem, collisions, "of a path to be followed")
     along = Targets(projector.problem, targets)
     given = None if starts is None else rows_of(projector.problem, starts, "starts")
     leaf = LeafOfProblem(projector, along.at(0.0), collisions)
