@@ -96,7 +96,7 @@ class QuasiStatic(Result):
 
 
 def quasi_static(
-    action: ContactForwardDynamics,
+    self: ContactForwardDynamics,
     x: ArrayLike,
     max_iterations: int = 5,
     tolerance: float = 1e-9,
@@ -133,15 +133,15 @@ def quasi_static(
 
     Source: `quasiStatic` of Crocoddyl, which ignores velocities and says nothing where there is no equilibrium.
     """
-    q, v = action.state.split(x)
+    q, v = self.state.split(x)
     if v.any():
         raise OptionError(f"state of a quasi-static balance: expected no velocity, got up to {largest(v):.3g}")
     most = natural_number(max_iterations, "iterations of a quasi-static balance")
     close = as_tolerance(tolerance, "tolerance of a quasi-static balance")
     given = cones is not None or soles is not None
-    limits = limits_of(action.constraint_set, q, cones, soles) if given else None
-    motion = action.robot.at(q, v)
-    B, J = action.actuators.B(q), action.constraint_set.rows_at(motion, action.rhs).jacobian
+    limits = limits_of(self.constraint_set, q, cones, soles) if given else None
+    motion = self.robot.at(q, v)
+    B, J = self.actuators.B(q), self.constraint_set.rows_at(motion, self.rhs).jacobian
     nu, k = B.shape[1], len(J)
     scale = 1.0 / _weights(weights, nu, k)
     A, asked = np.hstack([B, J.T]) * scale, motion.bias_force()
@@ -165,10 +165,10 @@ def quasi_static(
             y = within
             missing = asked - A @ y
     found = y * scale
-    loads = loads_of(action.constraint_set, q, found[nu:], cones, soles)
-    of = action.actuators
-    beyond, opened = efforts_beyond(of.names, found[:nu], of.lower, of.upper), action.open_at(x)
-    left_at = dict(zip(action.robot.coordinate_names, missing.tolist(), strict=True))
+    loads = loads_of(self.constraint_set, q, found[nu:], cones, soles)
+    of = self.actuators
+    beyond, opened = efforts_beyond(of.names, found[:nu], of.lower, of.upper), self.open_at(x)
+    left_at = dict(zip(self.robot.coordinate_names, missing.tolist(), strict=True))
     unbalanced = {n: f for n, f in sorted(left_at.items(), key=lambda e: -abs(e[1])) if abs(f) > limit}
     told = largest(missing), limit, used, status, loads, over, beyond, opened, unbalanced
     return QuasiStatic(found[:nu], found[nu:], missing, *told)
