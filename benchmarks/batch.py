@@ -13,7 +13,6 @@ ways give the same bits.
 
 from __future__ import annotations
 
-import argparse
 import multiprocessing
 import os
 import sys
@@ -21,7 +20,7 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 
-import bench_setup  # noqa: F401
+import bench_setup
 import numpy as np
 
 from constraints import Implicit, Pose, Problem, Projector
@@ -45,13 +44,10 @@ def cpu_seconds(pool: ProcessPoolExecutor) -> np.ndarray:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description="a batch on one and on several worker processes")
-    parser.add_argument("--rows", type=int, default=2000)
-    parser.add_argument("--repeats", type=int, default=15)
-    parser.add_argument("--chunk", type=int)
-    parser.add_argument("--workers", type=int, default=2)
-    parser.add_argument("--check", action="store_true")
-    given = parser.parse_args()
+    given = bench_setup.command(
+        __doc__, "check", rows=(2000, "rows"), repeats=(15, "of each way"), chunk=(None, "rows of a task"),
+        workers=(2, "worker processes"),
+    ).parse_args()  # fmt: skip
     rows, repeats = (100, 1) if given.check else (given.rows, given.repeats)
     projector = grip()
     robot = projector.problem.robot

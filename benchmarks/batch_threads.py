@@ -15,8 +15,6 @@ lower quartile). `--check` runs few rows and asks that threads give the same bit
 
 from __future__ import annotations
 
-import argparse
-import logging
 import os
 import sys
 import time
@@ -25,7 +23,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-import bench_setup  # noqa: F401
+import bench_setup
 import numpy as np
 from problem_files import PROBLEMS, build, read
 
@@ -62,7 +60,7 @@ def measure(path: Path, rows: int, rounds: int, chunk: int | None, pool: ThreadP
     """A line of the table."""
     file = read(path)
     problem = build(file)
-    options = Options(threshold=file.threshold, max_iterations=file.max_iterations)
+    options = file.options
     projector = Projector(problem, options, "compiled")
     Q = np.resize(file.q0, (rows, file.q0.shape[1]))
     kernel, other = kernel_of(problem, options, Q), kernel_of(problem, options, Q)
@@ -98,15 +96,11 @@ def measure(path: Path, rows: int, rounds: int, chunk: int | None, pool: ThreadP
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description="rows of a batch beside their kernel, and a second thread")
+    counts = {"rows": (2000, "rows"), "rounds": (40, "rounds"), "chunk": (None, "rows of a task")}
+    parser = bench_setup.command(__doc__, "check", **counts)
     parser.add_argument("problems", nargs="*", type=Path, metavar="PROBLEM.npz")
-    parser.add_argument("--rows", type=int, default=2000)
-    parser.add_argument("--rounds", type=int, default=40)
-    parser.add_argument("--chunk", type=int)
-    parser.add_argument("--check", action="store_true", help="few rows, one round")
     given = parser.parse_args()
     rows, rounds = (200, 1) if given.check else (given.rows, given.rounds)
-    logging.disable(logging.WARNING)  # remarks on the robots' files
     print(HEAD)
     with ThreadPoolExecutor(2) as pool:
         for path in given.problems or sorted(PROBLEMS.glob("*.npz")):

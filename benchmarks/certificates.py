@@ -34,7 +34,7 @@ import planning_leaves
 from problem_files import PROBLEMS, Refused, Skipped, build, read
 from proving import Progress, run_parts
 
-from constraints import Options, Projector
+from constraints import Projector
 from constraints.certificates import CertificateStatus, certify
 from constraints.certificates.batch import certify_batch
 from constraints.functions.enclosures.box import TangentBox
@@ -154,7 +154,7 @@ def projections(count: int) -> bool:
         except (Refused, Skipped) as why:
             print(f"left out: {path.stem}: {why}")
             continue
-        projector = Projector(problem, Options(threshold=file.threshold, max_iterations=file.max_iterations))
+        projector = Projector(problem, file.options)
         rows, reasons, Q = list[tuple[float, float, float, bool]](), Counter[str](), list[np.ndarray]()
         for q0 in file.q0:
             begun = time.process_time()

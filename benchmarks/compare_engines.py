@@ -11,18 +11,16 @@ named, and not compared.
 
 from __future__ import annotations
 
-import argparse
-import logging
 import sys
 from pathlib import Path
 
-import bench_setup  # noqa: F401
+import bench_setup
 import numpy as np
 from checking import Judge
 from problem_files import Skipped, build, read
 from projection import SETS
 
-from constraints import Options, Projection, Projector
+from constraints import Projection, Projector
 from constraints.solvers import CompiledEngine, why_not
 
 SAME = 1e-9
@@ -42,8 +40,7 @@ def compared(path: Path, count: int, seed: int) -> tuple[str, float]:
         Skipped: a model is not installed.
     """
     file = read(path)
-    problem = build(file)
-    options = Options(threshold=file.threshold, max_iterations=file.max_iterations)
+    problem, options = build(file), file.options
     if (why := why_not(problem, options)) is not None:
         return f"{file.name:28} not compared: the compiled engine leaves it to the readable one, {why}", 1.0
     starts = Judge(file.description).starts(count, seed)
@@ -63,14 +60,11 @@ def compared(path: Path, count: int, seed: int) -> tuple[str, float]:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = bench_setup.command(__doc__, "seed", starts=(1000, "fresh starts a problem"))
     parser.add_argument("problems", nargs="*", type=Path, metavar="PROBLEM.npz")
     parser.add_argument("--set", choices=sorted(SETS), help="where no files are named (all)")
-    parser.add_argument("--starts", type=int, default=1000, metavar="N", help="fresh starts a problem (%(default)s)")
-    parser.add_argument("--seed", type=int, default=0, metavar="S", help="of the starts (%(default)s)")
     parser.add_argument("--least", type=float, default=0.99, help="share that must be the same (%(default)s)")
     given = parser.parse_args()
-    logging.disable(logging.WARNING)  # remarks on the robots' files
     folders = [SETS[given.set]] if given.set else list(SETS.values())
     shares = list[float]()
     for path in given.problems or [path for folder in folders for path in sorted(folder.glob("*.npz"))]:

@@ -25,19 +25,15 @@ fast 50).
 
 from __future__ import annotations
 
-import argparse
-import json
 import sys
-import warnings
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import bench_setup  # noqa: F401
 import numpy as np
 import pinocchio as pin
 from crocoddyl_cases import SOLES, robot_of
-from timing import in_bursts, rigid_contacts
+from timing import Times, cases_timed, rigid_contacts
 
 from constraints import Base, Implicit, Options, Pose, Problem, Projector, Robot
 from constraints.actions import Actuators, ContactForwardDynamics
@@ -141,12 +137,6 @@ def cases() -> list[Case]:
     return found
 
 
-def times(case: Case, repeats: int) -> dict[str, dict[str, float]]:
-    """Least and median time of each call [us], over bursts that go round."""
-    seen = in_bursts(case.calls, repeats, BURST)
-    return {name: {"least": float(some.min()), "median": float(np.median(some))} for name, some in seen.items()}
-
-
 def apart(case: Case) -> float:
     """How far the two ways are apart, as a part of the largest entry of each array."""
     found = list[tuple[Any, Any]]()
@@ -170,40 +160,21 @@ def check() -> bool:
     return max(worst.values()) <= SAME
 
 
-def report(name: str, found: dict[str, dict[str, float]]) -> bool:
+def report(name: str, found: Times) -> bool:
     """A table of one model; whether every limit is reached."""
-    clock, is_met = found["clock"], True
+    is_met, both = True, {call: np.array([us.min(), np.median(us)]) for call, us in found.items()}
     print(f"\n{name}: least and median [us], and as parts of the clock")
-    for call, both in found.items():
-        ratios = [both[which] / clock[which] for which in ("least", "median")]
-        limit = LIMITS.get(call)
+    for call, us in both.items():
+        ratios, limit = us / both["clock"], LIMITS.get(call)
         verdict = "" if limit is None else f"  limit {limit:g}{'' if ratios[0] <= limit else '  MISSED'}"
-        is_met &= limit is None or ratios[0] <= limit
-        print(f"  {call:32s} {both['least']:9.1f} {both['median']:9.1f}   {ratios[0]:6.2f} {ratios[1]:6.2f}{verdict}")
+        is_met &= limit is None or bool(ratios[0] <= limit)
+        print(f"  {call:32s} {us[0]:9.1f} {us[1]:9.1f}   {ratios[0]:6.2f} {ratios[1]:6.2f}{verdict}")
     if "Newton step" in found:
         print(f"  case 20, scaled to a clock of {CLOCK:g} us:")
         for call, limit in CASE_20.items():
-            print(f"    {call:30s} {found[call]['least'] * CLOCK / clock['least']:9.1f}   asked {limit:g}")
+            print(f"    {call:30s} {both[call][0] * CLOCK / both['clock'][0]:9.1f}   asked {limit:g}")
     return is_met
 
 
-def main() -> int:
-    """Time all, print tables and limits."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--json", type=Path)
-    parser.add_argument("--repeats", type=int, default=300)
-    parser.add_argument("--check", action="store_true")
-    arguments = parser.parse_args()
-    warnings.simplefilter("ignore", DeprecationWarning)
-    if arguments.check:
-        return int(not check())
-    results = {case.name: times(case, arguments.repeats) for case in cases()}
-    is_met = all([report(name, found) for name, found in results.items()])
-    print("\nall limits are reached" if is_met else "\nsome limits are missed")
-    if arguments.json is not None:
-        arguments.json.write_text(json.dumps(results, indent=1))
-    return int(not is_met)
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(cases_timed(__doc__, cases, BURST, report, check))

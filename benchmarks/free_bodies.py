@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import logging
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -24,7 +23,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import bench_setup  # noqa: F401
+import bench_setup
 import numpy as np
 import pinocchio as pin
 from checking import Judge
@@ -294,18 +293,10 @@ def table(rows: list[Row]) -> str:
 
 
 def arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--hpp-python", metavar="PATH", help="interpreter that has hpp-python")
-    parser.add_argument("--goals", type=int, default=5, metavar="N", help="goals of a row (%(default)s)")
-    parser.add_argument("--starts", type=int, default=20, metavar="N", help="starts of a goal (%(default)s)")
-    parser.add_argument("--repeats", type=int, default=3, metavar="R", help="of each projection (%(default)s)")
-    parser.add_argument("--seed", type=int, default=0, metavar="S", help="of goals and starts (%(default)s)")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there")
-    parser.add_argument("--check", action="store_true", help="a short run that only shows that everything holds")
-    options = parser.parse_args()
-    for name, least in (("goals", 1), ("starts", 1), ("repeats", 1), ("seed", 0)):
-        if getattr(options, name) < least:
-            parser.error(f"--{name}: expected a whole number from {least}, got {getattr(options, name)}")
+    options = bench_setup.command(
+        __doc__, "hpp-python", "seed", "json", "check", goals=(5, "goals of a row"), starts=(20, "starts of a goal"),
+        repeats=(3, "of each projection"),
+    ).parse_args()  # fmt: skip
     if options.check:
         options.goals, options.starts, options.repeats, options.hpp_python = 1, 8, 1, None
     return options
@@ -313,7 +304,6 @@ def arguments() -> argparse.Namespace:
 
 def main() -> int:
     options = arguments()
-    logging.disable(logging.WARNING)  # remarks on the robots' files
     rows: list[Row] = []
     with tempfile.TemporaryDirectory() as folder:
         for scene in scenes():
@@ -329,8 +319,7 @@ def main() -> int:
     print(table(rows))
     worse = [line for row in rows for line in below(row)]
     print("\n".join(worse) or "nowhere below rows by hand or hpp-constraints by more than noise")
-    if options.json is not None:
-        options.json.write_text(json.dumps(rows, indent=1) + "\n")
+    bench_setup.write(options.json, rows)
     return int(bool(worse))
 
 

@@ -1,6 +1,6 @@
 """Time of each function: its value, its value with its Jacobian, its drift; and of the same thing in plain pinocchio.
 
-    python benchmarks/functions.py [--robot ur5] [--robot talos] [--json FILE]
+    python benchmarks/functions.py [--robot ur5] [--robot talos] [--json FILE] [--check]
     python benchmarks/functions.py --projection      # what projections cost onto functions that users write, on Panda
 
 Times are medians in microseconds of a processor, of single evaluations, each at a new configuration, kinematics
@@ -14,18 +14,14 @@ pseudo-inverse, a hull, a distance. The last lines name what costs more than 3 t
 
 from __future__ import annotations
 
-import argparse
-import json
-import logging
 import statistics
 import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
-import bench_setup  # noqa: F401
+import bench_setup
 import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
@@ -289,13 +285,10 @@ def dear(rows: list[Row]) -> list[str]:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = bench_setup.command(__doc__, "json", "check")
     parser.add_argument("--robot", action="append", choices=sorted(ROBOTS), help="only this one; may be repeated")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the table to this file too")
-    parser.add_argument("--check", action="store_true", help="a short run that only shows that everything runs")
     parser.add_argument("--projection", action="store_true", help="projections onto functions of users")
     options = parser.parse_args()
-    logging.disable(logging.WARNING)  # remarks on the robots' files
     rounds, repeats = (1, 1) if options.check else (9, 4)
     if options.projection:
         panda = Robot.from_urdf(f"{FOLDER}/panda_description/urdf/panda.urdf", name="panda")
@@ -315,9 +308,7 @@ def main() -> int:
         rows += some
         late += dear(some)
     print("\n".join(["~: by differences along the manifold", *late]))
-    if options.json is not None:
-        written = {"unit": "us", "pinocchio": pin.__version__, "times": rows}
-        options.json.write_text(json.dumps(written, indent=1) + "\n")
+    bench_setup.write(options.json, {"unit": "us", "pinocchio": pin.__version__, "times": rows})
     return 0
 
 

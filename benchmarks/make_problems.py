@@ -12,14 +12,13 @@ An interval is two constraints of one row each side: `Superior` of the lower end
 
 from __future__ import annotations
 
-import argparse
 import json
-import logging
 import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import bench_setup
 import numpy as np
 import pinocchio as pin
 from checking import Judge
@@ -275,12 +274,11 @@ def made(name: str) -> tuple[Row, Vector]:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = bench_setup.command(__doc__)
     parser.add_argument("folder", nargs="?", type=Path, default=OTHERS, help="where the files go")
     names = [make.__name__ for make in PROBLEMS]
     parser.add_argument("--only", nargs="+", choices=names, metavar="NAME", help="these alone")
     options = parser.parse_args()
-    logging.disable(logging.WARNING)  # remarks on the robots' files
     options.folder.mkdir(parents=True, exist_ok=True)
     for name in options.only or names:
         description, starts = made(name)

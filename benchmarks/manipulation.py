@@ -21,9 +21,6 @@ for may leave problems to the readable one.
 from __future__ import annotations
 
 import argparse
-import json
-import logging
-import os
 import sys
 import time
 from collections import Counter
@@ -31,14 +28,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import bench_setup  # noqa: F401
+import bench_setup
 import numpy as np
 from graph_cases import CASES, ITERATIONS, THRESHOLD, Case, Judge
 from numpy.typing import NDArray
 from peer import Child, NoPeer
-from projection import OneLine
 from projection_figures import aligned
-from turns import OURS, Run, Solver, in_turns
+from turns import OURS, Run, Solver, in_turns, stay_on_one_core
 
 from constraints import ConstraintError
 from constraints.manipulation import ConstraintGraph
@@ -183,21 +179,14 @@ def check(rows: list[Row]) -> None:
 
 
 def arguments() -> argparse.Namespace:
-    parser = OneLine(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = bench_setup.command(
+        __doc__, "json", "hpp-python", "seed", "check", starts=(None, "fresh starts a state"),
+        attempts=(4, "guesses a target at most"), repeats=(15, "of each target"),
+    )  # fmt: skip
     engines = ", ".join(sorted(ENGINES))
     parser.add_argument("--case", action="append", metavar="NAME", help=f"one of the scenes ({', '.join(CASES)})")
     parser.add_argument("--engine", metavar="NAME", help=f"one of: {engines}; the usual one if absent")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there")
-    parser.add_argument("--hpp-python", metavar="PATH", help="interpreter that has hpp-python")
-    parser.add_argument("--starts", type=int, metavar="N", help="draw N fresh starts a state")
-    parser.add_argument("--seed", type=int, default=0, metavar="S", help="of the fresh starts (%(default)s)")
-    parser.add_argument("--attempts", type=int, default=4, metavar="A", help="guesses a target at most (%(default)s)")
-    parser.add_argument("--repeats", type=int, default=15, metavar="R", help="of each target (%(default)s)")
-    parser.add_argument("--check", action="store_true", help="a short run that only shows that everything holds")
     options = parser.parse_args()
-    for name, least in (("starts", 1), ("repeats", 1), ("seed", 0), ("attempts", 1)):
-        if getattr(options, name) is not None and getattr(options, name) < least:
-            parser.error(f"--{name}: expected a whole number from {least}, got {getattr(options, name)}")
     if options.engine is not None and options.engine not in ENGINES:
         parser.error(f"--engine: no engine is called '{options.engine}'; there are: {engines}")
     if options.check:
@@ -206,15 +195,8 @@ def arguments() -> argparse.Namespace:
     return options
 
 
-def on_one_core() -> None:
-    """This process and its children, where the system can do that: their times are then times of one processor."""
-    if hasattr(os, "sched_setaffinity"):
-        os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
-
-
 def main() -> int:
     options = arguments()
-    logging.disable(logging.WARNING)  # remarks on the robots' files
     rows: list[Row] = []
     try:
         for name in options.case or CASES:
@@ -226,8 +208,7 @@ def main() -> int:
         print(f"error: {error}", file=sys.stderr)
         return 2
     print(table(rows))
-    if options.json is not None:
-        options.json.write_text(json.dumps({"rows": rows}, indent=1) + "\n", encoding="utf-8")
+    bench_setup.write(options.json, {"rows": rows})
     if options.check:
         check(rows)
         print("ok")
@@ -235,5 +216,5 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    on_one_core()
+    stay_on_one_core()
     sys.exit(main())

@@ -17,11 +17,7 @@ let it, both are tried once more without them.
 
 from __future__ import annotations
 
-import argparse
-import contextlib
 import importlib
-import logging
-import os
 import re
 import sys
 import tempfile
@@ -32,6 +28,7 @@ from importlib.metadata import PackageNotFoundError, distribution, version
 from pathlib import Path
 from typing import Any
 
+import bench_setup
 import numpy as np
 import pinocchio as pin
 
@@ -91,9 +88,8 @@ class Tried:
 
 def main(given: Sequence[str] | None = None) -> int:
     """Try all models, and print the tables."""
-    parser = argparse.ArgumentParser(description="Load the models of installed packages, and project onto a pose.")
+    parser = bench_setup.command(__doc__, "check")
     parser.add_argument("--packages", nargs="+", default=PACKAGES, help="distributions to look into")
-    parser.add_argument("--check", action="store_true", help="a quick check of this command")
     options = parser.parse_args(given)
     if options.check:
         return check()
@@ -213,7 +209,7 @@ def home_refusal(path: Path, kind: str) -> str | None:
     if reader is None:
         return None
     said: list[str] = []
-    with quiet(said):
+    with bench_setup.quiet(said):
         try:
             return "" if reader(path) else None
         except Exception as error:
@@ -235,25 +231,6 @@ def _by_mujoco(path: Path) -> bool:
     mujoco.set_mju_user_warning(lambda said: None)  # instead of a file in the folder
     mujoco.MjModel.from_xml_path(str(path))
     return True
-
-
-@contextlib.contextmanager
-def quiet(lines: list[str]) -> Iterator[None]:
-    """Take what compiled code writes to both streams of the process, and hand out its lines."""
-    sys.stdout.flush()
-    sys.stderr.flush()
-    saved = [os.dup(stream) for stream in (1, 2)]
-    with tempfile.TemporaryFile() as sink:
-        for stream in (1, 2):
-            os.dup2(sink.fileno(), stream)
-        try:
-            yield
-        finally:
-            for stream, old in zip((1, 2), saved, strict=True):
-                os.dup2(old, stream)
-                os.close(old)
-            sink.seek(0)
-            lines += sink.read().decode(errors="replace").splitlines()
 
 
 def one_line(reason: str, path: Path) -> str:
@@ -353,5 +330,4 @@ def check() -> int:
 
 
 if __name__ == "__main__":
-    logging.disable(logging.WARNING)  # what is odd in files is not the matter here
     sys.exit(main())

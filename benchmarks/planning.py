@@ -24,8 +24,6 @@ from `--share`.
 from __future__ import annotations
 
 import argparse
-import json
-import logging
 import subprocess
 import sys
 import time
@@ -33,13 +31,12 @@ from collections.abc import Callable
 from pathlib import Path as File
 from typing import Any
 
-import bench_setup  # noqa: F401
+import bench_setup
 import numpy as np
 import planning_leaves as leaves
 from peer import Child, NoPeer
 from planning_graphs import construction_set, placard, spheres, story
 from planning_scenes import Query, Scene
-from projection import OneLine
 
 from constraints import ConstraintError
 from constraints.planning import Connection, Limits, Trajectory, shorten, timed
@@ -214,20 +211,15 @@ def table(found: list[Row]) -> str:
 
 
 def arguments() -> argparse.Namespace:
-    parser = OneLine(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = bench_setup.command(
+        __doc__, "json", "hpp-python", seeds=(None, "searches of each start and goal"),
+        judge=(None, "paths of each scene that are judged; no times"),
+        timed=(None, "trajectories of each scene that are looked at; no times"),
+    )  # fmt: skip
     parser.add_argument("--scene", action="append", choices=SCENES, help=f"one of {', '.join(SCENES)}; all if absent")
-    parser.add_argument("--seeds", type=int, metavar="N", help="searches of each start and goal")
-    parser.add_argument("--json", type=File, metavar="FILE", help="write figures and all runs there")
-    parser.add_argument("--judge", type=int, metavar="N", help="judge N paths of each scene; no times")
-    parser.add_argument("--timed", type=int, metavar="N", help="look at N trajectories of each scene; no times")
-    parser.add_argument("--hpp-python", metavar="PATH", help="interpreter that has hpp-python")
     parser.add_argument("--roboplan-python", metavar="PATH", help="interpreter that has roboplan")
     parser.add_argument("--share", metavar="FOLDER", help="folder that holds hpp_environments")
-    options = parser.parse_args()
-    for name in ("seeds", "judge", "timed"):
-        if getattr(options, name) is not None and getattr(options, name) < 1:
-            parser.error(f"--{name}: expected a whole number from 1, got {getattr(options, name)}")
-    return options
+    return parser.parse_args()
 
 
 def share_of(interpreter: str) -> str | None:
@@ -239,7 +231,6 @@ def share_of(interpreter: str) -> str | None:
 
 def main() -> int:
     options = arguments()
-    logging.disable(logging.WARNING)  # remarks on the robots' files
     folder = robot_data_folder()
     environments = options.share or (options.hpp_python and share_of(options.hpp_python))
     rows, said = list[Row](), list[str]()
@@ -261,8 +252,7 @@ def main() -> int:
             child.close()
         print(table(figures([row for row in rows if row["scene"] == name])), flush=True)
     said += [f"{r['scene']}, query {r['query']}, seed {r['seed']}: {f}" for r in rows for f in r.get("faults", ())]
-    if options.json is not None:
-        options.json.write_text(json.dumps({"figures": figures(rows), "runs": rows}, indent=1) + "\n", encoding="utf-8")
+    bench_setup.write(options.json, {"figures": figures(rows), "runs": rows})
     print("\n".join(said) or "the judge finds nothing wrong")
     return 1 if said else 0
 

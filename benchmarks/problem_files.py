@@ -29,6 +29,7 @@ from constraints import (
     Frame,
     Function,
     Implicit,
+    Options,
     Part,
     Position,
     Problem,
@@ -109,6 +110,11 @@ class ProblemFile:
     q0: NDArray[np.float64]
     threshold: float
     max_iterations: int
+
+    @property
+    def options(self) -> Options:
+        """Threshold and budget as the file states them."""
+        return Options(threshold=self.threshold, max_iterations=self.max_iterations)
 
 
 def read(path: Path) -> ProblemFile:

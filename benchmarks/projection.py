@@ -2,7 +2,7 @@
 
     python benchmarks/projection.py [PROBLEM.npz ... | --set others] [--engine NAME] [--json FILE]
                                     [--solutions OUT.npz] [--hpp-python PATH] [--starts N --seed S] [--repeats R]
-                                    [--plot FILE.png [--beside FILE.json]]
+                                    [--plot FILE.png [--beside FILE.json]] [--check]
 
 Without files, those in `benchmarks/problems` (their format: `benchmarks/problems/README.md`); with `--set others` those
 on other robots in `benchmarks/problems/others`. `--starts` draws fresh starts by the sampler of the file.
@@ -25,13 +25,12 @@ from __future__ import annotations
 
 import argparse
 import json
-import logging
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
-import bench_setup  # noqa: F401
+import bench_setup
 import numpy as np
 from checking import Judge
 from peer import Hpp, NoPeer
@@ -81,7 +80,7 @@ def measure(case: Case, options: argparse.Namespace) -> tuple[Row, Run, list[str
     file, problem, judge = case.file, case.problem, case.judge
     starts = file.q0 if options.starts is None else judge.starts(options.starts, options.seed)
     starts = starts[:8] if options.check else starts
-    budget = Options(threshold=file.threshold, max_iterations=file.max_iterations)
+    budget = file.options
     alone = Options(threshold=file.threshold, max_iterations=file.max_iterations, restarts=False)
     shape = (len(starts), file.q0.shape[1])
     engine, remarks = options.engine, list[str]()
@@ -138,25 +137,15 @@ def of_solutions(
     return medians[0], medians[1] if len(medians) > 1 else None
 
 
-class OneLine(argparse.ArgumentParser):
-    """Says in one line what is wrong with the options."""
-
-    def error(self, message: str) -> NoReturn:
-        self.exit(2, f"{self.prog}: {message}\n")
-
-
 def arguments() -> argparse.Namespace:
-    parser = OneLine(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = bench_setup.command(
+        __doc__, "json", "hpp-python", "seed", "check", starts=(None, "fresh starts instead of those of the file"),
+        repeats=(5, "of each projection"),
+    )  # fmt: skip
     parser.add_argument("problems", nargs="*", type=Path, metavar="PROBLEM.npz", help="problem files")
     parser.add_argument("--set", metavar="NAME", help=f"where no files are named: {', '.join(SETS)} (recorded)")
     parser.add_argument("--engine", default=USUAL, metavar="NAME", help=f"{', '.join(sorted(ENGINES))} (%(default)s)")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there")
     parser.add_argument("--solutions", type=Path, metavar="OUT.npz", help="write the projected configurations there")
-    parser.add_argument("--hpp-python", metavar="PATH", help="interpreter that has hpp-python")
-    parser.add_argument("--starts", type=int, metavar="N", help="draw N fresh starts instead of those of the file")
-    parser.add_argument("--seed", type=int, default=0, metavar="S", help="of the fresh starts (%(default)s)")
-    parser.add_argument("--repeats", type=int, default=5, metavar="R", help="of each projection (%(default)s)")
-    parser.add_argument("--check", action="store_true", help="a short run that only shows that everything holds")
     parser.add_argument("--plot", type=Path, metavar="FILE.png", help="draw the ratios to hpp-constraints there")
     parser.add_argument("--beside", type=Path, metavar="FILE.json", help="draw the figures of that run too")
     options = parser.parse_args()
@@ -170,9 +159,6 @@ def arguments() -> argparse.Namespace:
         parser.error("--plot: draws ratios to hpp-constraints, which needs --hpp-python")
     if options.beside is not None and (options.plot is None or not options.beside.is_file()):
         parser.error("--beside: a file that --json wrote, drawn with --plot")
-    for name, least in (("starts", 1), ("repeats", 1), ("seed", 0)):
-        if getattr(options, name) is not None and getattr(options, name) < least:
-            parser.error(f"--{name}: expected a whole number from {least}, got {getattr(options, name)}")
     if options.check:
         options.repeats, options.hpp_python, options.plot = 1, None, None
     return options
@@ -213,7 +199,6 @@ def prepared(paths: list[Path]) -> list[Case] | None:
 
 def main() -> int:
     options = arguments()
-    logging.disable(logging.WARNING)  # remarks on the robots' files
     cases = prepared(options.problems or sorted(SETS[options.set or "recorded"].glob("*.npz")))
     if cases is None:
         return 2
@@ -232,8 +217,7 @@ def main() -> int:
     print(table(rows))
     if said := summary(rows):
         print(said)
-    if options.json is not None:
-        options.json.write_text(json.dumps(rows, indent=1) + "\n")
+    bench_setup.write(options.json, rows)
     if options.solutions is not None:
         stored: dict[str, Any] = {}
         for name, run in runs.items():

@@ -20,13 +20,10 @@ Limit: reduced at most 2 times forward, by both ratios. The exit code is 1 where
 
 from __future__ import annotations
 
-import argparse
-import json
 import sys
-from pathlib import Path
 from typing import Any
 
-import bench_setup  # noqa: F401
+import bench_setup
 import numpy as np
 from closed_mechanisms import ALL
 from closed_states import state_of
@@ -62,11 +59,8 @@ def check(names: list[str]) -> None:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--json", type=Path, help="write the figures there")
-    parser.add_argument("--repeats", type=int, default=200, help="bursts of each call (%(default)s)")
+    parser = bench_setup.command(__doc__, "json", "check", repeats=(200, "bursts of each call"))
     parser.add_argument("--only", nargs="+", choices=ALL, default=list(ALL), metavar="NAME", help="these alone")
-    parser.add_argument("--check", action="store_true", help="compare, and time nothing")
     options = parser.parse_args()
     if options.check:
         check(options.only)
@@ -87,8 +81,7 @@ def main() -> int:
         figures[name] = {"least": least, "median": median, "ratios": ratios, "method": method}
         missed += [name] * (max(ratios) > LIMIT)
     print(f"limit {LIMIT:g}: {'missed by ' + ', '.join(missed) if missed else 'kept everywhere'}")
-    if options.json is not None:
-        options.json.write_text(json.dumps(figures, indent=1) + "\n")
+    bench_setup.write(options.json, figures)
     return int(bool(missed))
 
 

@@ -12,7 +12,6 @@ the processor. Exit code 1 where something does not hold.
 
 from __future__ import annotations
 
-import time
 from collections import Counter
 from collections.abc import Callable
 from typing import Any
@@ -23,6 +22,7 @@ import published_postures as published
 from out_of_reach import farthest
 from proving import run_parts
 from robots import arm, panda, talos, two_arms, ur5
+from timing import timed
 
 from constraints import Implicit, Orientation, Pose, Position, Problem, Rotation, Transformation
 from constraints.certificates import CertificateStatus, CompleteBy, SearchLimits, all_solutions, refute
@@ -30,12 +30,6 @@ from constraints.certificates.boxes.chains import Screws
 from constraints.models.mechanisms import five_bar
 
 REFUTED, SOLVED = CertificateStatus.REFUTED, CertificateStatus.SOLVED
-
-
-def timed(run: Callable[[], Any]) -> tuple[Any, float]:
-    """A result, and the seconds of the processor that it took."""
-    begun = time.process_time()
-    return run(), time.process_time() - begun
 
 
 def refuted_in(problem: Problem, seconds: float) -> tuple[Any, float]:

@@ -18,15 +18,12 @@ neither.
 
 from __future__ import annotations
 
-import argparse
 import io
-import json
-import logging
 import pickle
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
+import bench_setup
 import numpy as np
 import pinocchio as pin
 from closed_chains import all_models, mechanism_of
@@ -193,15 +190,11 @@ def accelerations_apart(rows: ConstraintSet, q: np.ndarray, rng: np.random.Gener
 
 def main() -> int:
     """Run, print, write."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = bench_setup.command(__doc__, "seed", "json", "check")
     parser.add_argument("--only", nargs="+", help="these mechanisms")
     parser.add_argument("--digits", nargs="+", type=int, choices=list(DIGITS), default=list(DIGITS))
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--json", type=Path, help="write the figures there")
-    parser.add_argument("--check", action="store_true", help="two mechanisms")
     options = parser.parse_args()
     names = options.only or (("four_bar", "bennett") if options.check else all_models())
-    logging.disable(logging.WARNING)  # remarks on what is rounded
     print(f"{'model':22} {'dig':>3} {'mobility':>9} {'apart':>8} {'allowed':>8}")
     found: list[Verdict] = []
     for name in names:
@@ -210,8 +203,7 @@ def main() -> int:
             print(found[-1], flush=True)
     counts = {word: sum(each.word == word for each in found) for word in ("same", "says so", "WRONG")}
     print(", ".join(f"{count} {word}" for word, count in counts.items()))
-    if options.json is not None:
-        options.json.write_text(json.dumps([vars(each) for each in found], indent=1))
+    bench_setup.write(options.json, [vars(each) for each in found])
     return 1 if counts["WRONG"] else 0
 
 

@@ -1,6 +1,6 @@
 """Time of each map: one vector against its budget, a row of a batch, and pinocchio's groups in the same run.
 
-    python benchmarks/spaces.py [--json FILE]
+    python benchmarks/spaces.py [--json FILE] [--check]
 
 Times are medians in microseconds. A batch has 1000 rows. The Jacobian of ``error`` has 7 columns. Pinocchio's ``error``
 is its difference, and with a Jacobian its difference, its dDifference and the product. Budgets are those of one vector.
@@ -8,14 +8,13 @@ is its difference, and with a Jacobian its difference, its dDifference and the p
 
 from __future__ import annotations
 
-import argparse
-import json
 import statistics
 import timeit
 from collections.abc import Callable
-from pathlib import Path
+from functools import partial
 from typing import Any
 
+import bench_setup
 import numpy as np
 import pinocchio as pin
 
@@ -49,9 +48,13 @@ def median_us(call: Callable[[], Any], seconds: float) -> float:
     return statistics.median(timer.repeat(repeat=21, number=number)) / number * 1e6
 
 
-def measure(space: Space, other: Any, seconds: float) -> dict[str, tuple[float, float | None, float | None]]:
-    """Times of one vector, of a row of a batch, and of pinocchio, by map."""
-    rng = np.random.default_rng(0)
+Times = tuple[float, float | None, float | None]
+"""Of one vector, of a row of a batch, and of pinocchio."""
+
+
+def measure(space: Space, other: Any, seconds: float) -> dict[str, Times]:
+    """Times by map."""
+    us, rng = partial(median_us, seconds=seconds), np.random.default_rng(0)
     qs, ps, vs = space.random(rng, size=ROWS), space.random(rng, size=ROWS), rng.uniform(-1, 1, (ROWS, space.nv))
     q, p, v = qs[0], ps[0], vs[0]
     e, jacobian = np.empty(space.nv), np.zeros((space.nv, 7))
@@ -61,47 +64,26 @@ def measure(space: Space, other: Any, seconds: float) -> dict[str, tuple[float, 
         e[...] = other.difference(q, p)
         jacobian[...] = other.dDifference(q, p, second) @ jacobian
 
-    calls: dict[str, tuple[Callable[[], Any], Callable[[], Any] | None, Callable[[], Any] | None]] = {
-        "integrate": (lambda: space.integrate(q, v), lambda: space.integrate(qs, vs), lambda: other.integrate(q, v)),
-        "difference": (
-            lambda: space.difference(q, p),
-            lambda: space.difference(qs, ps),
-            lambda: other.difference(q, p),
-        ),
-        "compose": (lambda: space.compose(q, p), lambda: space.compose(qs, ps), None),
-        "exp": (lambda: space.exp(v), lambda: space.exp(vs), None),
-        "log": (lambda: space.log(q), lambda: space.log(qs), None),
-        "adjoint": (lambda: space.adjoint(q), lambda: space.adjoint(qs), None),
-        "integrate_dq": (
-            lambda: space.integrate_dq(q, v),
-            lambda: space.integrate_dq(qs, vs),
-            lambda: other.dIntegrate_dq(q, v),
-        ),
-        "integrate_dv": (
-            lambda: space.integrate_dv(q, v),
-            lambda: space.integrate_dv(qs, vs),
-            lambda: other.dIntegrate_dv(q, v),
-        ),
-        "difference_dq0": (
-            lambda: space.difference_dq0(q, p),
-            lambda: space.difference_dq0(qs, ps),
-            lambda: other.dDifference(q, p, first),
-        ),
-        "difference_dq1": (
-            lambda: space.difference_dq1(q, p),
-            lambda: space.difference_dq1(qs, ps),
-            lambda: other.dDifference(q, p, second),
-        ),
-        "error": (lambda: space.error(q, p, e), None, lambda: e.__setitem__(slice(None), other.difference(q, p))),
-        "error with J": (lambda: space.error(q, p, e, jacobian), None, pinocchio_error),
+    one, many = {"q": q, "p": p, "v": v}, {"q": qs, "p": ps, "v": vs}
+    maps: dict[str, tuple[str, Callable[[], Any] | None]] = {
+        "integrate": ("qv", lambda: other.integrate(q, v)),
+        "difference": ("qp", lambda: other.difference(q, p)),
+        "compose": ("qp", None),
+        "exp": ("v", None),
+        "log": ("q", None),
+        "adjoint": ("q", None),
+        "integrate_dq": ("qv", lambda: other.dIntegrate_dq(q, v)),
+        "integrate_dv": ("qv", lambda: other.dIntegrate_dv(q, v)),
+        "difference_dq0": ("qp", lambda: other.dDifference(q, p, first)),
+        "difference_dq1": ("qp", lambda: other.dDifference(q, p, second)),
     }
-    found: dict[str, tuple[float, float | None, float | None]] = {}
-    for name, (one, rows, theirs) in calls.items():
-        found[name] = (
-            median_us(one, seconds),
-            None if rows is None else median_us(rows, seconds) / ROWS,
-            None if theirs is None else median_us(theirs, seconds),
-        )
+    found: dict[str, Times] = {}
+    for name, (given, theirs) in maps.items():
+        single, rows = (partial(getattr(space, name), *(each[x] for x in given)) for each in (one, many))
+        found[name] = us(single), us(rows) / ROWS, None if theirs is None else us(theirs)
+    theirs = us(lambda: e.__setitem__(slice(None), other.difference(q, p)))
+    found["error"] = us(lambda: space.error(q, p, e)), None, theirs
+    found["error with J"] = us(lambda: space.error(q, p, e, jacobian)), None, us(pinocchio_error)
     return found
 
 
@@ -110,10 +92,7 @@ def cell(value: float | None) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--json", type=Path, help="write the table to this file too")
-    parser.add_argument("--check", action="store_true", help="a short run that only shows that everything runs")
-    options = parser.parse_args()
+    options = bench_setup.command(__doc__, "json", "check").parse_args()
     seconds = 0.002 if options.check else 0.15
 
     table: list[dict[str, Any]] = []
@@ -124,8 +103,7 @@ def main() -> None:
             over = "  over budget" if budget is not None and one > budget else ""
             print(f"{group:14} {name:15} {cell(one)} {cell(budget)} {cell(row)} {cell(theirs)}{over}")
             table.append({"group": group, "map": name, "one": one, "budget": budget, "row": row, "pinocchio": theirs})
-    if options.json:
-        options.json.write_text(json.dumps({"unit": "us", "rows": ROWS, "times": table}, indent=1) + "\n")
+    bench_setup.write(options.json, {"unit": "us", "rows": ROWS, "times": table})
 
 
 if __name__ == "__main__":

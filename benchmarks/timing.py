@@ -1,20 +1,26 @@
-"""Calls that are timed beside each other, and pinocchio's own contacts, which are the clock of some."""
+"""Calls that are timed beside each other, the commands that do it, and pinocchio's contacts, the clock of some."""
 
 from __future__ import annotations
 
 import gc
 import time
+import warnings
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+import bench_setup
 import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
 
-__all__ = ["in_bursts", "rigid_contacts"]
+__all__ = ["Times", "cases_timed", "in_bursts", "rigid_contacts", "timed"]
+
+Times = dict[str, NDArray[np.float64]]
 
 
-def in_bursts(calls: Mapping[str, Callable[[], Any]], repeats: int, burst: int) -> dict[str, NDArray[np.float64]]:
+def in_bursts(
+    calls: Mapping[Any, Callable[[], Any]], repeats: int, burst: int = 1, clock: Callable[[], float] = time.process_time
+) -> dict[Any, NDArray[np.float64]]:
     """Times of each call [us], one for each burst: processor time of this process, in bursts that go round."""
     found = {name: np.zeros(repeats) for name in calls}
     for call in calls.values():
@@ -22,13 +28,52 @@ def in_bursts(calls: Mapping[str, Callable[[], Any]], repeats: int, burst: int) 
     gc.disable()  # as `timeit` does
     for k in range(repeats):
         for name, call in calls.items():
-            call()  # its own memory is near again
-            start = time.process_time()
+            if burst > 1:
+                call()  # its own memory is near again
+            start = clock()
             for _ in range(burst):
                 call()
-            found[name][k] = (time.process_time() - start) / burst * 1e6
+            found[name][k] = (clock() - start) / burst * 1e6
     gc.enable()
     return found
+
+
+def timed(run: Callable[[], Any]) -> tuple[Any, float]:
+    """A result, and the seconds of the processor that it took."""
+    begun = time.process_time()
+    found = run()
+    return found, time.process_time() - begun
+
+
+def cases_timed(
+    doc: str | None,
+    cases: Callable[[], Iterable[Any]],
+    burst: int,
+    report: Callable[[str, Times], bool],
+    check: Callable[[], bool],
+) -> int:
+    """The command of a benchmark of calls: their times by case, and whether limits are reached.
+
+    Args:
+        doc: of the module.
+        cases: makes the cases, which have a `name`, and `calls` by name.
+        burst: calls of a burst.
+        report: prints what is found of a case; whether its limits are reached.
+        check: the short run; whether all holds.
+    """
+    options = bench_setup.command(doc, "json", "check", repeats=(300, "bursts of each call")).parse_args()
+    warnings.simplefilter("ignore", DeprecationWarning)
+    if options.check:
+        return int(not check())
+    results = {case.name: in_bursts(case.calls, options.repeats, burst) for case in cases()}
+    is_met = all([report(name, found) for name, found in results.items()])
+    print("\nall limits are reached" if is_met else "\nsome limits are missed")
+    both = {"least": np.min, "median": np.median}
+    bench_setup.write(options.json, {
+        name: {call: {word: float(of(us)) for word, of in both.items()} for call, us in found.items()}
+        for name, found in results.items()
+    })  # fmt: skip
+    return int(not is_met)
 
 
 def rigid_contacts(model: Any, kind: Any, places: Iterable[tuple[int, Any]]) -> tuple[Any, Any, Any]:

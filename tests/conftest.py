@@ -6,9 +6,11 @@ import gc
 import logging
 import os
 import sys
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from functools import cache
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import pytest
 from _pytest.doctest import DoctestModule
@@ -16,6 +18,15 @@ from each_choice import mark_long
 
 for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(_variable, "1")  # read when numpy is imported; each core has a worker of its own
+
+
+@pytest.fixture(scope="module")
+def benchmarks() -> Iterator[Callable[[str], Any]]:
+    """Imports modules of the benchmarks by their names, which their own folder finds."""
+    folder = str(Path(__file__).parent.parent / "benchmarks")
+    sys.path.insert(0, folder)
+    yield import_module
+    sys.path.remove(folder)
 
 
 @pytest.fixture(autouse=True)

@@ -2,27 +2,21 @@
 
 from __future__ import annotations
 
-import importlib
-import sys
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
-import scripts
 
 
 @pytest.fixture(scope="module", autouse=True)
-def on_path() -> Iterator[None]:
-    sys.path.insert(0, str(scripts.BENCHMARKS))
-    yield
-    sys.path.remove(str(scripts.BENCHMARKS))
+def on_path(benchmarks: Any) -> None:
+    """Each test may import them."""
 
 
 @pytest.fixture(scope="module")
-def files(on_path: None) -> Any:
-    return importlib.import_module("problem_files")
+def files(benchmarks: Any) -> Any:
+    return benchmarks("problem_files")
 
 
 @pytest.fixture(scope="module")
-def judging(on_path: None) -> Any:
-    return importlib.import_module("checking")
+def judging(benchmarks: Any) -> Any:
+    return benchmarks("checking")

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
-import sys
-from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -23,20 +20,17 @@ from liegroups import Rn
 
 pytest.importorskip("numba")
 
-BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
 SAME = 0.99
 """Part of the starts at which two programs must agree: roundings send a few down another path."""
 
 
 @pytest.fixture(scope="module")
-def blocks() -> Iterator[ModuleType]:
+def blocks(benchmarks: Any) -> ModuleType:
     """The problems of the proof at scale: those of the benchmark, and random constraints on random trees."""
-    sys.path.insert(0, str(BENCHMARKS))
-    module = importlib.import_module("soundness_blocks")
+    module = benchmarks("soundness_blocks")
     if module.missing():
         pytest.skip(module.missing())
-    yield module
-    sys.path.remove(str(BENCHMARKS))
+    return module
 
 
 def agree(problem: lc.Problem, a: Any, b: Any) -> bool:

@@ -469,17 +469,14 @@ BENCHMARKED = sorted((ROOT / "benchmarks" / "problems").glob("*.npz"))
 
 @needs_robot_data
 @pytest.mark.parametrize("path", a_few(BENCHMARKED, 4), ids=lambda path: path.stem)
-def test_problems_of_the_benchmark_come_back(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_problems_of_the_benchmark_come_back(path: Path, tmp_path: Path, benchmarks: Any) -> None:
     """Problem files: every reference problem of the benchmark projects its recorded starts to the same bits."""
-    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
-    import problem_files
-
+    problem_files = benchmarks("problem_files")
     file = problem_files.read(path)
     problem = problem_files.build(file)
     copy = again(problem, tmp_path)
     assert_same_rows(problem, copy)
-    options = Options(threshold=file.threshold, max_iterations=file.max_iterations)
-    one, other = Projector(problem, options), Projector(copy, options)
+    one, other = Projector(problem, file.options), Projector(copy, file.options)
     for q in file.q0[:10]:
         a, b = one.project(q), other.project(q)
         assert (a.q.tobytes(), a.status, a.residual, a.iterations) == (

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 import sys
-from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -41,20 +39,13 @@ FOLDER = ROOT / "tests" / "data" / "mechanisms"
 
 
 @pytest.fixture(scope="module")
-def on_path() -> Iterator[None]:
-    sys.path.insert(0, str(ROOT / "benchmarks"))
-    yield
-    sys.path.remove(str(ROOT / "benchmarks"))
+def growth(benchmarks: Any) -> Any:
+    return benchmarks("growth")
 
 
 @pytest.fixture(scope="module")
-def growth(on_path: None) -> Any:
-    return importlib.import_module("growth")
-
-
-@pytest.fixture(scope="module")
-def trees(on_path: None) -> Any:
-    return importlib.import_module("random_trees")
+def trees(benchmarks: Any) -> Any:
+    return benchmarks("random_trees")
 
 
 class Dense(NamedTuple):
