@@ -21,10 +21,8 @@ near a loss of rank, are counted apart. The exit code is 1 when there are findin
 
 from __future__ import annotations
 
-import argparse
-import logging
 import sys
-import time
+from argparse import Namespace
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
@@ -36,7 +34,7 @@ import pinocchio as pin
 from derivative_oracle import Matrix, Oracle, Slope, Vector, slope
 from derivative_questions import KINDS, question
 from dynamics_blocks import Random, State, random_frame
-from proving import Finding, Progress, Proof, add_common, answers, checked, concluded, on_processes
+from proving import Finding, Part, Proof, Tally, answers, parser_of, prove
 
 from constraints.actions import ContactForwardDynamics, ImpulseDynamics
 from constraints.dynamics import DynamicsDerivatives, ForwardDynamics, forward_dynamics
@@ -241,41 +239,27 @@ def judged(seed: int, index: int) -> tuple[str, ConstraintSet, State, tuple[str,
     return *asked, check_action(*asked, rng)
 
 
-def run(seed: int, index: int) -> dict[str, Any]:
+def run(seed: int, index: int) -> Tally:
     """One state."""
-    logging.disable(logging.WARNING)
     try:
         name, _, _, (status, faults, worst) = judged(seed, index)
     except Exception as error:
-        return {"status": "raised", "findings": [(index, f"raised {type(error).__name__}: {error}")], "worst": 0.0}
-    return {
-        "status": f"{KINDS[index % len(KINDS)]} {status}",
-        "findings": [(index, f"{name}: {what}") for what in faults],
-        "worst": worst,
-    }
+        return Tally(Counter(["raised"]), findings=[(index, f"raised {type(error).__name__}: {error}")])
+    found: list[Finding] = [(index, f"{name}: {what}") for what in faults]
+    return Tally(Counter([f"{KINDS[index % len(KINDS)]} {status}"]), {"worst": worst}, found)
 
 
-def states(options: argparse.Namespace) -> Proof:
+def states(options: Namespace) -> Proof:
     """Differentiate at as many states as asked for."""
-    began, progress = time.perf_counter(), Progress(options.states)
-    counts, findings, worst = Counter[str](), list[Finding](), 0.0
-    for one in answers(partial(run, options.seed), range(options.states), options.processes):
-        counts[one["status"]] += 1
-        findings += one["findings"]
-        worst = max(worst, one["worst"])
-        progress.one_more()
-    seconds = time.perf_counter() - began
-    lines = [f"{n} {word}" for word, n in sorted(counts.items())]
+    whole = Tally.of(answers(partial(run, options.seed), range(options.states), options.processes))
+    worst = whole.errors.get("worst", 0.0)
+    lines = [f"{n} {word}" for word, n in sorted(whole.counts.items())]
     lines.append(f"largest error where differences are good to {APART:g}: {worst:.2g}")
-    lines.append(
-        f"{options.states} states (seed {options.seed}): {len(findings)} findings; {seconds:.0f} s "
-        f"{on_processes(options.processes)}"
-    )
-    figures = {"states": options.states, "seed": options.seed, "statuses": counts, "worst": worst}
-    return lines, findings, figures | {"findings": len(findings), "seconds": seconds}
+    figures = {"states": options.states, "statuses": whole.counts, "worst": worst}
+    return Proof(f"{options.states} states (seed {options.seed}): ", whole.findings, figures, lines)
 
 
-def show(options: argparse.Namespace) -> int:
+def show(options: Namespace) -> int:
     """One state again."""
     name, some, state, (status, faults, worst) = judged(options.seed, options.case)
     print(f"{name}: {some!r} {some.kinds}\n{state}")
@@ -283,16 +267,7 @@ def show(options: argparse.Namespace) -> int:
     return int(bool(faults))
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--states", type=int, metavar="N", help="differentiate at N random states")
-    add_common(parser, "state", shown=30)
-    options = checked(parser, {"states": 24})
-    logging.disable(logging.WARNING)
-    if options.case is not None:
-        return show(options)
-    return concluded(options, [("--case", lambda: states(options))])
-
+PARTS = (Part("states", "random states at which dynamics are differentiated", 24, "--case", (states,)),)
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(prove(parser_of(__doc__, PARTS, "state"), PARTS, show))

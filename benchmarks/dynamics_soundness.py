@@ -23,93 +23,68 @@ command that repeats it for each.
 
 from __future__ import annotations
 
-import argparse
-import logging
 import sys
-import time
-from collections import Counter
+from argparse import Namespace
 from functools import partial
-from typing import Any
 
 import bench_setup  # noqa: F401
 from dynamics_blocks import SIZE, make_block
 from dynamics_checks import METHODS, answer_of
-from proving import Finding, Progress, Proof, add_common, answers, bad_inputs, checked, concluded, on_processes
+from proving import Part, Proof, Tally, answers, bad_inputs, parser_of, prove
 
 TENTH = 10
 """Of so many states one is compared with 50 digits."""
 
 
-def run_block(seed: int, number: int) -> dict[str, Any]:
-    """All states of one block: counts by method and status, findings as (index, what), errors and near ones."""
-    logging.disable(logging.WARNING)
-    statuses, near, errors = Counter[str](), Counter[str](), dict[str, float]()
-    findings: list[tuple[int, str]] = []
-    missed: list[tuple[int, str]] = []
-    exact = 0
+def run_block(seed: int, number: int) -> tuple[Tally, Tally]:
+    """All states of one block, and those near a loss of rank: counts by method and status, findings, errors."""
+    tally, near = Tally(), Tally()
     try:
         block = make_block(seed, number)
     except Exception as error:
-        findings.append((number * SIZE, f"building block {number} raised {type(error).__name__}: {error}"))
-        return {"statuses": {}, "near": {}, "findings": findings, "missed": [], "errors": {}, "exact": 0, "kind": ""}
+        tally.findings.append((number * SIZE, f"building block {number} raised {type(error).__name__}: {error}"))
+        return tally, near
     for i in range(SIZE):
         index = number * SIZE + i
         try:
             answer = answer_of(block, i, index % TENTH == number % TENTH)
         except Exception as error:
-            findings.append((index, f"{block.name}: raised {type(error).__name__}: {error}"))
+            tally.findings.append((index, f"{block.name}: raised {type(error).__name__}: {error}"))
             continue
-        for method, status in answer.statuses.items():
-            (near if answer.near else statuses)[f"{method} {status}"] += 1
-        exact += bool(answer.errors)
-        for method, size in answer.errors.items():
-            errors[method] = max(errors.get(method, 0.0), size)
-        findings += [(index, f"{block.name}: {what}") for what in answer.faults]
-        missed += [(index, f"{block.name}: {what}") for what in answer.near_faults]
-    return {
-        "statuses": statuses, "near": near, "findings": findings, "missed": missed, "errors": errors, "exact": exact,
-        "kind": block.kind,
-    }  # fmt: skip
+        own = near if answer.near else tally
+        own.counts.update([f"{method} {status}" for method, status in answer.statuses.items()])
+        tally.counts["exact"] += bool(answer.errors)
+        tally.met(answer.errors)
+        tally.findings += [(index, f"{block.name}: {what}") for what in answer.faults]
+        near.findings += [(index, f"{block.name}: {what}") for what in answer.near_faults]
+    return tally, near
 
 
-def states(options: argparse.Namespace) -> Proof:
+def states(options: Namespace) -> Proof:
     """Solve as many states as asked for."""
-    began, blocks = time.perf_counter(), -(-options.states // SIZE)
-    statuses, near, errors, exact = Counter[str](), Counter[str](), dict[str, float](), 0
-    findings, missed, progress = list[Finding](), list[Finding](), Progress(blocks)
-    for one in answers(partial(run_block, options.seed), range(blocks), options.processes):
-        statuses, near, exact = statuses + Counter(one["statuses"]), near + Counter(one["near"]), exact + one["exact"]
-        findings, missed = findings + one["findings"], missed + one["missed"]
-        for method, size in one["errors"].items():
-            errors[method] = max(errors.get(method, 0.0), size)
-        progress.one_more()
-    lines = list[str]()
-    for title, counts in (("states", statuses), ("near a loss of rank", near)):
+    tally, near = Tally(), Tally()
+    for both in answers(partial(run_block, options.seed), range(-(-options.states // SIZE)), options.processes):
+        tally.add(both[0])
+        near.add(both[1])
+    lines, exact = list[str](), tally.counts.pop("exact", 0)
+    for title, counts in (("states", tally.counts), ("near a loss of rank", near.counts)):
         for method in METHODS:
             own = {key.split()[1]: n for key, n in sorted(counts.items()) if key.split()[0] == method.name}
             if own:
                 lines.append(f"{title}, {method.name}: " + ", ".join(f"{n} {word}" for word, n in own.items()))
-    total = sum(n for key, n in (statuses + near).items() if key.startswith("AUTOMATIC "))
-    full = sum(n for key, n in (statuses + near).items() if key == "AUTOMATIC SOLVED")
-    worst = ", ".join(f"{method} {size:.3g}" for method, size in errors.items())
+    both = tally.counts + near.counts
+    total, full = sum(n for key, n in both.items() if key.startswith("AUTOMATIC ")), both["AUTOMATIC SOLVED"]
+    worst = ", ".join(f"{method} {size:.3g}" for method, size in tally.errors.items())
     lines.append(f"error against 50 digits at {exact} states, in eps x condition: {worst}")
-    lines.append(f"near a loss of rank: {len(missed)} answers miss what is asked of the others")
-    for index, what in missed[: options.shown] if options.near else []:
+    lines.append(f"near a loss of rank: {len(near.findings)} answers miss what is asked of the others")
+    for index, what in near.findings[: options.shown] if options.near else []:
         lines.append(f"NEAR {what} (repeat: --seed {options.seed} --case {index})")
-    seconds = time.perf_counter() - began
-    lines.append(
-        f"{total} states (seed {options.seed}): {100.0 * full / max(total, 1):.1f} % of full rank, {len(findings)} "
-        f"findings; {seconds:.0f} s {on_processes(options.processes)}"
-    )
-    figures = {"states": total, "seed": options.seed, "statuses": statuses, "near": near, "exact_states": exact}
-    return (
-        lines,
-        findings,
-        figures | {"errors": errors, "full_rank": full, "findings": len(findings), "seconds": seconds},
-    )
+    figures = {"states": total, "statuses": tally.counts, "near": near.counts, "exact_states": exact}
+    line = f"{total} states (seed {options.seed}): {100.0 * full / max(total, 1):.1f} % of full rank, "
+    return Proof(line, tally.findings, figures | {"errors": tally.errors, "full_rank": full}, lines)
 
 
-def show(options: argparse.Namespace) -> int:
+def show(options: Namespace) -> int:
     """One state again, in full."""
     number, i = divmod(options.case, SIZE)
     block = make_block(options.seed, number)
@@ -120,24 +95,16 @@ def show(options: argparse.Namespace) -> int:
     return int(bool(answer.faults))
 
 
-def arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--states", type=int, metavar="N", help="solve N random states")
-    parser.add_argument("--bad", type=int, metavar="N", help="try N bad inputs")
-    parser.add_argument("--near", action="store_true", help="list what is missed near a loss of rank")
-    add_common(parser, "state", shown=30)
-    return checked(parser, {"states": 400, "bad": 300})
+PARTS = (
+    Part("states", "random states that are solved", 400, "--case", (states,)),
+    Part("bad", "bad inputs", 300, "number", (partial(bad_inputs, "dynamics_fuzz", "bad"),)),
+)
 
 
 def main() -> int:
-    options = arguments()
-    logging.disable(logging.WARNING)
-    if options.case is not None:
-        return show(options)
-    proofs = [("--case", lambda: states(options))] if options.states else []
-    if options.bad:
-        proofs.append(("number", lambda: bad_inputs("dynamics_fuzz", options.bad, options.seed, options.processes)))
-    return concluded(options, proofs)
+    parser = parser_of(__doc__, PARTS, "state")
+    parser.add_argument("--near", action="store_true", help="list what is missed near a loss of rank")
+    return prove(parser, PARTS, show)
 
 
 if __name__ == "__main__":

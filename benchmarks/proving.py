@@ -1,32 +1,103 @@
-"""What the proofs at scale share (`soundness.py`, `dynamics_soundness.py`): workers, bad inputs, options, findings.
+"""What the proofs at scale share: tallies, workers, bad inputs, options, findings, commands made of parts.
 
 A finding is a pair of the number of its case and what is wrong with it, in words.
 """
 
 from __future__ import annotations
 
-import argparse
 import importlib
-import json
 import logging
 import multiprocessing
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from argparse import ArgumentParser, Namespace
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, field
 from functools import partial
-from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-import bench_setup  # noqa: F401
+import bench_setup
 
-Answer = dict[str, Any]
 Finding = Sequence[Any]
-Proof = tuple[list[str], list[Finding], Answer]
-"""Lines to print, findings, figures."""
 
 CHUNK = 100
 """Bad inputs that are one task."""
+
+
+@dataclass
+class Tally:
+    """What came of some cases.
+
+    Attributes:
+        counts: how many ended with each word.
+        errors: the largest error of each name.
+        findings: what is wrong.
+    """
+
+    counts: Counter[str] = field(default_factory=lambda: Counter[str]())
+    errors: dict[str, float] = field(default_factory=lambda: dict[str, float]())
+    findings: list[Finding] = field(default_factory=lambda: list[Finding]())
+
+    def met(self, errors: Mapping[str, float]) -> None:
+        """Keep the largest errors."""
+        for name, size in errors.items():
+            self.errors[name] = max(self.errors.get(name, 0.0), size)
+
+    def add(self, other: Tally) -> None:
+        """Take what came of other cases."""
+        self.counts += other.counts
+        self.met(other.errors)
+        self.findings += other.findings
+
+    @staticmethod
+    def of(parts: Iterable[Tally]) -> Tally:
+        """All of them together."""
+        whole = Tally()
+        for part in parts:
+            whole.add(part)
+        return whole
+
+
+class Proof(NamedTuple):
+    """What a proof says.
+
+    Attributes:
+        line: what was done; the number of findings and the time are printed after it.
+        findings: what is wrong.
+        figures: for the file.
+        above: lines to print before.
+        after: what follows the time in the line.
+    """
+
+    line: str
+    findings: list[Finding]
+    figures: dict[str, Any]
+    above: Sequence[str] = ()
+    after: str = ""
+
+
+class Part(NamedTuple):
+    """Something to be proved.
+
+    Attributes:
+        option: that says how much.
+        help: of the option.
+        few: how much in a short run.
+        flag: the word that repeats a finding: an option, or "number" where there is none.
+        proofs: what is run.
+    """
+
+    option: str
+    help: str
+    few: int
+    flag: str
+    proofs: tuple[Callable[[Namespace], Proof], ...]
+
+
+class NotRun(Exception):
+    """Why a proof cannot begin."""
 
 
 class Progress:
@@ -49,16 +120,18 @@ class Progress:
 
 
 def answers(work: Callable[[Any], Any], tasks: Sequence[Any], processes: int) -> Iterator[Any]:
-    """The answers of all tasks, in order."""
+    """The answers of all tasks, in order; says what is done."""
+    progress = Progress(len(tasks))
     if processes == 1:
-        yield from map(work, tasks)
+        for task in tasks:
+            yield work(task)
+            progress.one_more()
         return
-    with ProcessPoolExecutor(processes, multiprocessing.get_context("spawn")) as pool:
-        yield from pool.map(work, tasks, chunksize=max(1, min(8, len(tasks) // (4 * processes))))
-
-
-def on_processes(count: int) -> str:
-    return f"on {count} process{'es' * (count > 1)}"
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(processes, context, logging.disable, (logging.WARNING,)) as pool:
+        for answer in pool.map(work, tasks, chunksize=max(1, min(8, len(tasks) // (4 * processes)))):
+            yield answer
+            progress.one_more()
 
 
 Try = Callable[[int, int], tuple[str, str | None]]
@@ -80,127 +153,111 @@ def broken_file(seed: int, number: int) -> tuple[str, str | None]:
     return broken.format, None if said is None else f"{what}: {said}"
 
 
-def tried(make: Try, seed: int, numbers: range) -> tuple[set[str], list[Finding]]:
+def tried(make: Try, seed: int, numbers: range) -> Tally:
     """Where some inputs went, and findings."""
-    logging.disable(logging.WARNING)
-    places, findings = set[str](), list[Finding]()
+    tally = Tally()
     for number in numbers:
         try:
             place, said = make(seed, number)
         except Exception as error:
-            findings.append((number, f"making the input raised {type(error).__name__}: {error}"))
+            tally.findings.append((number, f"making the input raised {type(error).__name__}: {error}"))
             continue
-        places.add(place)
-        if said is not None:
-            findings.append((number, said))
-    return places, findings
+        tally.counts[place] += 1
+        tally.findings += [] if said is None else [(number, said)]
+    return tally
 
 
-def all_tried(make: Try, count: int, seed: int, processes: int) -> tuple[set[str], list[Finding], float]:
-    """Where all inputs went, findings, and the seconds that it took."""
-    began = time.perf_counter()
+def all_tried(make: Try, count: int, options: Namespace) -> Tally:
+    """Where all inputs went, and findings."""
     tasks = [range(first, min(first + CHUNK, count)) for first in range(0, count, CHUNK)]
-    known = list(answers(partial(tried, make, seed), tasks, processes))
-    places = set[str]().union(*(some for some, _ in known))
-    return places, [finding for _, findings in known for finding in findings], time.perf_counter() - began
+    return Tally.of(answers(partial(tried, make, options.seed), tasks, options.processes))
 
 
-def bad_inputs(source: str, count: int, seed: int, processes: int) -> Proof:
-    """Try as many bad inputs as asked for: each must end in an error that names the culprit."""
-    entries, findings, seconds = all_tried(partial(bad_input, source), count, seed, processes)
+def bad_inputs(source: str, option: str, options: Namespace) -> Proof:
+    """Try as many bad inputs as an option asks for: each must end in an error that names the culprit."""
+    count, seed = getattr(options, option), options.seed
+    found = all_tried(partial(bad_input, source), count, options)
     line = (
-        f"{count} bad inputs (seed {seed}) at {len(entries)} entry points: {count - len(findings)} refused by name; "
-        f"{len(findings)} findings; {seconds:.0f} s {on_processes(processes)}"
+        f"{count} bad inputs (seed {seed}) at {len(found.counts)} entry points: "
+        f"{count - len(found.findings)} refused by name; "
     )
-    figures = {"bad_inputs": count, "seed": seed, "entry_points": len(entries)}
-    return [line], findings, figures | {"findings": len(findings), "seconds": seconds, "processes": processes}
+    return Proof(line, found.findings, {"bad_inputs": count, "entry_points": len(found.counts)})
 
 
-def broken_files(count: int, seed: int, processes: int) -> Proof:
+def broken_files(option: str, options: Namespace) -> Proof:
     """Read as many files of broken structure: each must end in a result or a typed error, in time."""
-    formats, findings, seconds = all_tried(broken_file, count, seed, processes)
+    count, seed = getattr(options, option), options.seed
+    found = all_tried(broken_file, count, options)
     line = (
-        f"{count} files of broken structure (seed {seed}; {', '.join(sorted(formats))}): "
-        f"{count - len(findings)} read or refused; "
-        f"{len(findings)} findings; {seconds:.0f} s {on_processes(processes)}"
+        f"{count} files of broken structure (seed {seed}; {', '.join(sorted(found.counts))}): "
+        f"{count - len(found.findings)} read or refused; "
     )
-    return [line], findings, {"broken_files": count, "seed": seed, "findings": len(findings), "seconds": seconds}
+    return Proof(line, found.findings, {"broken_files": count})
 
 
-def add_common(parser: argparse.ArgumentParser, case: str, shown: int) -> None:
-    """Options of both commands.
+def parser_of(doc: str | None, parts: Sequence[Part], case: str) -> ArgumentParser:
+    """Options of a proof.
 
     Args:
-        parser: of the command.
+        doc: of the module.
+        parts: what is proved.
         case: what one case is.
-        shown: findings that are printed one by one.
     """
-    parser.add_argument("--case", type=int, metavar="INDEX", help=f"repeat one {case}, and say all about it")
-    parser.add_argument("--seed", type=int, default=0, metavar="S", help="of everything that is random (%(default)s)")
-    parser.add_argument("--processes", type=int, default=1, metavar="P", help="that share the work (%(default)s)")
-    parser.add_argument("--shown", type=int, default=shown, metavar="N", help="findings in full (%(default)s)")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there")
-    parser.add_argument("--check", action="store_true", help="a short run of both")
+    parser = bench_setup.command(
+        doc, "seed", "json", "check", **{part.option: (None, part.help) for part in parts},
+        processes=(1, "that share the work"), shown=(30, "findings in full"),
+    )  # fmt: skip
+    parser.add_argument("--case", type=bench_setup.whole(0), metavar="INDEX", help=f"repeat one {case}, in full")
+    return parser
 
 
-def checked(parser: argparse.ArgumentParser, short_runs: dict[str, int]) -> argparse.Namespace:
-    """The options of the command line, refused where there is nothing to do.
-
-    Args:
-        parser: of the command.
-        short_runs: names of the options that say how much to prove, with how much `--check` asks for.
-    """
-    options = parser.parse_args()
-    for name, count in short_runs.items():
-        if options.check and getattr(options, name) is None:
-            setattr(options, name, count)
-    if options.case is None and all(getattr(options, name) is None for name in short_runs):
-        parser.error(f"nothing to do: give {', '.join(f'--{name} N' for name in short_runs)}, or --case INDEX")
-    for name, least in (*((name, 1) for name in short_runs), ("case", 0), ("seed", 0), ("processes", 1)):
-        number = getattr(options, name)
-        if number is not None and number < least:
-            parser.error(f"--{name}: expected a whole number from {least}, got {number}")
-    return options
-
-
-def concluded(options: argparse.Namespace, proofs: Sequence[tuple[str, Callable[[], Proof]]]) -> int:
+def prove(parser: ArgumentParser, parts: Sequence[Part], show: Callable[[Namespace], int]) -> int:
     """Run what is asked for and print it, findings with the command that repeats them; 1 where there are some.
 
     Args:
-        options: of the command line.
-        proofs: each with the word that repeats a finding: an option, or "number" where there is none.
+        parser: of the command.
+        parts: what can be asked for.
+        show: repeats one case.
     """
-    figures, count = list[Answer](), 0
+    options, figures, count = parser.parse_args(), list[dict[str, Any]](), 0
+    asked = {part: getattr(options, part.option) or (part.few if options.check else 0) for part in parts}
+    if options.case is None and not any(asked.values()):
+        parser.error(f"nothing to do: give {', '.join(f'--{part.option} N' for part in parts)}, or --case INDEX")
+    vars(options).update({part.option: number for part, number in asked.items()})
     engine = f"--engine {options.engine} " if hasattr(options, "engine") else ""
-    for flag, prove in proofs:
-        lines, findings, some = prove()
-        for index, what in findings[: options.shown]:
-            print(f"FOUND {what} (repeat: {engine}--seed {options.seed} {flag} {index})")
-        print("\n".join(lines))
-        figures.append(some)
-        count += len(findings)
-    if options.json is not None:
-        options.json.write_text(json.dumps(figures, indent=1) + "\n")
+    try:
+        if options.case is not None:
+            return show(options)
+        for part, run in [(each, run) for each in parts if asked[each] for run in each.proofs]:
+            began = time.perf_counter()
+            proof = run(options)
+            seconds, found = time.perf_counter() - began, len(proof.findings)
+            for index, what in proof.findings[: options.shown]:
+                print(f"FOUND {what} (repeat: {engine}--seed {options.seed} {part.flag} {index})")
+            on = f"on {options.processes} process{'es' * (options.processes > 1)}"
+            print("\n".join([*proof.above, f"{proof.line}{found} findings; {seconds:.0f} s {on}{proof.after}"]))
+            of_all = {"seed": options.seed, "findings": found, "seconds": seconds, "processes": options.processes}
+            figures.append(proof.figures | of_all)
+            count += found
+    except NotRun as why:
+        print(why, file=sys.stderr)
+        return 2
+    bench_setup.write(options.json, figures)
     return int(count > 0)
 
 
 def run_parts(doc: str | None, parts: Mapping[str, tuple[Callable[[int], bool], int]]) -> int:
-    """The command of a benchmark that is made of parts: `--part N`, or `--check`, a little of each.
+    """The command of a benchmark that is made of parts: `--part N`, or a little of each to check it.
 
     Args:
         doc: of the benchmark.
-        parts: by option what runs, so many times, and whether it holds; and how many times with `--check`.
+        parts: by option what runs, so many times, and whether it holds; and how many times in a check.
 
     Returns:
         The exit code, 1 where something does not hold.
     """
-    parser = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
-    for name in parts:
-        parser.add_argument(f"--{name}", type=int, default=0, metavar="N")
-    parser.add_argument("--check", action="store_true", help="a little of each")
-    options = parser.parse_args()
-    logging.disable(logging.WARNING)
-    holds = True
+    counts = {name: (None, next(iter((run.__doc__ or "").splitlines()), "")) for name, (run, _) in parts.items()}
+    options, holds = bench_setup.command(doc, "check", **counts).parse_args(), True
     for name, (run, few) in parts.items():
         count = few if options.check else getattr(options, name)
         if count:

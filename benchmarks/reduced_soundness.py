@@ -24,10 +24,8 @@ the last digit of a closed state decides what redundant rows ask for: the truth 
 
 from __future__ import annotations
 
-import argparse
-import logging
 import sys
-import time
+from argparse import Namespace
 from collections import Counter
 from functools import partial
 from typing import Any
@@ -36,7 +34,7 @@ import bench_setup  # noqa: F401
 import numpy as np
 from closed_mechanisms import ALL
 from closed_states import LIMITS, SOUND, LeftOut, Sample, errors_of, samples
-from proving import Finding, Progress, Proof, add_common, answers, checked, concluded, on_processes
+from proving import Part, Proof, Tally, answers, parser_of, prove
 
 SIZE = 50
 """Closed states that are one task."""
@@ -48,70 +46,56 @@ def of_block(seed: int, name: str, block: int, count: int = SIZE) -> tuple[np.ra
     return rng, out, samples(name, count, rng, out)
 
 
-def run_block(seed: int, task: tuple[str, int, int]) -> dict[str, Any]:
+def run_block(seed: int, task: tuple[str, int, int]) -> tuple[str, Tally]:
     """The closed states of one task: largest errors, statuses, findings as (index, what)."""
-    logging.disable(logging.WARNING)
     name, block, count = task
-    errors, statuses, findings = dict[str, float](), Counter[str](), list[tuple[int, str]]()
+    tally = Tally()
     rng, out, made = of_block(seed, name, block, count)
-    i = -1
+    index = first = (block * len(ALL) + ALL.index(name)) * SIZE
     try:
-        for i, sample in enumerate(made):
+        for index, sample in enumerate(made, first):
             some, status = errors_of(sample, rng)
-            statuses[status] += 1
-            for what, size in some.items():
-                errors[what] = max(errors.get(what, 0.0), size)
-                if not size <= LIMITS[what]:
-                    findings.append((index_of(name, block, i), f"{name}: {what} is off by {size:.2g}"))
-            if status not in SOUND:
-                findings.append((index_of(name, block, i), f"{name}: {status}"))
+            tally.counts[status] += 1
+            tally.met(some)
+            wrong = [f"{what} is off by {size:.2g}" for what, size in some.items() if not size <= LIMITS[what]]
+            wrong += [] if status in SOUND else [status]
+            tally.findings += [(index, f"{name}: {what}") for what in wrong]
     except Exception as error:
-        findings.append((index_of(name, block, max(i, 0)), f"{name}: raised {type(error).__name__}: {error}"))
-    return {
-        "name": name, "errors": errors, "statuses": statuses, "findings": findings, "open": out.open, "near": out.near,
-        "states": sum(statuses.values()),
-    }  # fmt: skip
+        tally.findings.append((index, f"{name}: raised {type(error).__name__}: {error}"))
+    tally.counts += Counter({"open": out.open, "near a dead point": out.near})
+    return name, tally
 
 
-def index_of(name: str, block: int, i: int) -> int:
-    """The number of a closed state, by which it is found again."""
-    return (block * len(ALL) + ALL.index(name)) * SIZE + i
-
-
-def states(options: argparse.Namespace) -> Proof:
+def states(options: Namespace) -> Proof:
     """As many closed states of each mechanism as asked for."""
-    began, names = time.perf_counter(), options.only or ALL
-    tasks = [
-        (name, k, min(SIZE, options.states - k * SIZE)) for name in names for k in range(-(-options.states // SIZE))
-    ]
-    known, progress, findings = dict[str, dict[str, Any]](), Progress(len(tasks)), list[Finding]()
-    for one in answers(partial(run_block, options.seed), tasks, options.processes):
-        whole = known.setdefault(one["name"], {"errors": {}, "statuses": Counter(), "open": 0, "near": 0, "states": 0})
-        for what, size in one["errors"].items():
-            whole["errors"][what] = max(whole["errors"].get(what, 0.0), size)
-        whole["statuses"].update(one["statuses"])
-        for count in ("open", "near", "states"):
-            whole[count] += one[count]
-        findings += one["findings"]
-        progress.one_more()
-    lines = list[str]()
-    for name, whole in known.items():
-        lines.append(
-            f"{name}: {whole['states']} states; left out: {whole['near']} near a dead point, {whole['open']} open; "
-            + ", ".join(f"{n} {status}" for status, n in whole["statuses"].items())
-        )
-        lines.append("    " + ", ".join(f"{what} {size:.1e}" for what, size in whole["errors"].items()))
-    worst = {what: max(whole["errors"].get(what, 0.0) for whole in known.values()) for what in LIMITS}
+    names = options.only or ALL
+    sizes = [min(SIZE, options.states - first) for first in range(0, options.states, SIZE)]
+    tasks = [(name, k, size) for name in names for k, size in enumerate(sizes)]
+    known = {name: Tally() for name in names}
+    for name, tally in answers(partial(run_block, options.seed), tasks, options.processes):
+        known[name].add(tally)
+    whole, lines, figures = Tally.of(known.values()), list[str](), dict[str, Any]()
+    for name, tally in known.items():
+        near, opened = (tally.counts.pop(word, 0) for word in ("near a dead point", "open"))
+        count = sum(tally.counts.values())
+        ended = ", ".join(f"{n} {status}" for status, n in tally.counts.items())
+        lines.append(f"{name}: {count} states; left out: {near} near a dead point, {opened} open; {ended}")
+        lines.append("    " + ", ".join(f"{what} {size:.1e}" for what, size in tally.errors.items()))
+        figures[name] = {
+            "errors": tally.errors,
+            "statuses": tally.counts,
+            "open": opened,
+            "near": near,
+            "states": count,
+        }
+    worst = {what: whole.errors.get(what, 0.0) for what in LIMITS}
     lines.append("largest errors: " + ", ".join(f"{what} {size:.1e}" for what, size in worst.items()))
-    total, seconds = sum(whole["states"] for whole in known.values()), time.perf_counter() - began
-    lines.append(
-        f"{total} closed states of {len(known)} mechanisms (seed {options.seed}): {len(findings)} findings; "
-        f"{seconds:.0f} s {on_processes(options.processes)}"
-    )
-    return lines, findings, {"states": total, "seed": options.seed, "mechanisms": known, "worst": worst}
+    total = sum(row["states"] for row in figures.values())
+    line = f"{total} closed states of {len(known)} mechanisms (seed {options.seed}): "
+    return Proof(line, whole.findings, {"states": total, "mechanisms": figures, "worst": worst}, lines)
 
 
-def show(options: argparse.Namespace) -> int:
+def show(options: Namespace) -> int:
     """One closed state again, in full."""
     number, i = divmod(options.case, SIZE)
     block, which = divmod(number, len(ALL))
@@ -126,14 +110,13 @@ def show(options: argparse.Namespace) -> int:
     return int(any(not size <= LIMITS[what] for what, size in errors.items()))
 
 
+PARTS = (Part("states", "closed states of each mechanism", 10, "--case", (states,)),)
+
+
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--states", type=int, metavar="N", help="take N closed states of each mechanism")
+    parser = parser_of(__doc__, PARTS, "closed state")
     parser.add_argument("--only", nargs="+", choices=ALL, metavar="NAME", help="of these mechanisms alone")
-    add_common(parser, "closed state", shown=30)
-    options = checked(parser, {"states": 10})
-    logging.disable(logging.WARNING)
-    return show(options) if options.case is not None else concluded(options, [("--case", lambda: states(options))])
+    return prove(parser, PARTS, show)
 
 
 if __name__ == "__main__":

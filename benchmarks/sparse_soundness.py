@@ -1,30 +1,26 @@
 """Proof at scale: sparse dynamics end in a status, whatever the set: no crash, nothing printed, no other acceleration.
 
-    python benchmarks/sparse_soundness.py [--sets 10000] [--seed S]
-    python benchmarks/sparse_soundness.py --check
+    python benchmarks/sparse_soundness.py --sets 10000 [--seed S] [--processes P]
+    python benchmarks/sparse_soundness.py --case INDEX [--seed S]
 
-Random sets, all in one process: those of `dynamics_soundness.py`, more of which have more rows than freedoms, and long
-lifts with contacts that repeat each other or hold what nothing moves. SPARSE and AUTOMATIC solve each. A finding is: a
-process that ends before its last set; a byte on its standard output or error, as BLAS and SuperLU write where they are
-given what is singular; an exception; a success of SPARSE whose acceleration is not that of DIRECT to 1e-7 of its size
-times the condition of the rows, or whose rank is another. The exit code is 1 when there is one.
+Random sets, one after the other in a process: those of `dynamics_soundness.py`, more of which have more rows than
+freedoms, and long lifts with contacts that repeat each other or hold what nothing moves. SPARSE and AUTOMATIC solve
+each. A finding is: a byte on standard output or error, as BLAS and SuperLU write where they are given what is singular;
+an exception; a success of SPARSE whose acceleration is not that of DIRECT to 1e-7 of its size times the condition of
+the rows, or whose rank is another. The exit code is 1 when there is one, and that of a crash when there is a crash.
+`--check` is a short run.
 """
 
 from __future__ import annotations
 
-import argparse
-import json
-import logging
-import subprocess
 import sys
-import tempfile
-import time
-from collections import Counter
-from pathlib import Path
+from argparse import Namespace
+from functools import partial
 
-import bench_setup  # noqa: F401
+import bench_setup
 import numpy as np
 from dynamics_blocks import random_constraint, random_contact, random_robot, random_set, random_state
+from proving import Part, Proof, Tally, answers, parser_of, prove
 
 from constraints.dynamics import ForwardDynamics, Method, MethodError, forward_dynamics
 from constraints.loops import ConstraintSet, PointContact, SurfaceContact
@@ -35,9 +31,6 @@ SAME = 1e-7
 
 NOISE = 1e-11
 """Of accelerations that are in balance, as a part of what forces would do without the rows."""
-
-CHECKED = 150
-"""Sets of a short run."""
 
 
 def make_set(seed: int, number: int) -> ConstraintSet:
@@ -74,58 +67,49 @@ def faults_of(sparse: ForwardDynamics, direct: ForwardDynamics) -> list[str]:
     return found
 
 
-def solve_all(sets: int, seed: int, report: Path) -> None:
-    """Solve all sets in this process; the report is written after each hundred, so that a crash has a place."""
-    logging.disable(logging.WARNING)
-    statuses, findings, solved = Counter[str](), list[str](), 0
-    for number in range(sets):
-        made = make_set(seed, number)
-        rng = np.random.default_rng([seed, number, 16])
-        state = random_state(rng, made, "mixed", 0.0 if made.robot.nv > 40 else 1.0)
-        motion = made.robot.at(state.q, state.v)
-        try:
+def solve(seed: int, number: int) -> Tally:
+    """Solve a set."""
+    tally, printed = Tally(), list[str]()
+    made = make_set(seed, number)
+    rng = np.random.default_rng([seed, number, 16])
+    state = random_state(rng, made, "mixed", 0.0 if made.robot.nv > 40 else 1.0)
+    motion, found = made.robot.at(state.q, state.v), list[str]()
+    try:
+        with bench_setup.quiet(printed):
             sparse = forward_dynamics(made, motion, state.tau, method=Method.SPARSE, external=state.external)
             forward_dynamics(made, motion, state.tau, external=state.external)
-            statuses[f"{sparse.method.name} {sparse.status.name}"] += 1
+            tally.counts[f"{sparse.method.name} {sparse.status.name}"] += 1
             if sparse.success and sparse.method is Method.SPARSE:
-                solved += 1
+                tally.counts["compared"] += 1
                 direct = forward_dynamics(made, motion, state.tau, method=Method.DIRECT, external=state.external)
-                findings += [f"set {number}, {', '.join(made.kinds)}: {what}" for what in faults_of(sparse, direct)]
-        except MethodError:
-            statuses["not taken"] += 1
-        except Exception as error:
-            findings.append(f"set {number}: {type(error).__name__}: {error}")
-        if number % 100 == 99 or number == sets - 1:
-            report.write_text(json.dumps([number + 1, dict(statuses), findings, solved]))
+                found += faults_of(sparse, direct)
+    except MethodError:
+        tally.counts["not taken"] += 1
+    except Exception as error:
+        found.append(f"raised {type(error).__name__}: {error}")
+    found += [f"printed {line!r}" for line in printed]
+    tally.findings += [(number, f"set {number}, {', '.join(made.kinds)}: {what}") for what in found]
+    return tally
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
-    parser.add_argument("--sets", type=int, default=10_000)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--check", action="store_true", help=f"a short run of {CHECKED} sets")
-    parser.add_argument("--report", type=Path, help=argparse.SUPPRESS)
-    options = parser.parse_args()
-    if options.report is not None:
-        solve_all(options.sets, options.seed, options.report)
-        return 0
-    sets, began = CHECKED if options.check else options.sets, time.monotonic()
-    with tempfile.TemporaryDirectory() as folder:
-        report = Path(folder) / "report.json"
-        command = [sys.executable, __file__, "--sets", str(sets), "--seed", str(options.seed), "--report", str(report)]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-        number, statuses, findings, solved = json.loads(report.read_text()) if report.exists() else (0, {}, [], 0)
-    if done.returncode != 0 or number != sets:
-        findings.append(f"the process ended with code {done.returncode} after {number} sets")
-    if done.stdout or done.stderr:
-        findings.append(f"printed: {(done.stdout + done.stderr)[:300]!r}")
-    for what in findings:
-        print(f"FOUND {what} (seed {options.seed})")
-    print(", ".join(f"{count} {status}" for status, count in sorted(statuses.items())))
-    told = f"{solved} compared with DIRECT: {len(findings)} findings, {time.monotonic() - began:.0f} s"
-    print(f"{number} sets in one process (seed {options.seed}), {told}")
-    return 1 if findings else 0
+def sets(options: Namespace) -> Proof:
+    """Solve as many sets as asked for."""
+    whole = Tally.of(answers(partial(solve, options.seed), range(options.sets), options.processes))
+    compared = whole.counts.pop("compared", 0)
+    counted = ", ".join(f"{count} {status}" for status, count in sorted(whole.counts.items()))
+    line = f"{options.sets} sets (seed {options.seed}), {compared} compared with DIRECT: "
+    return Proof(line, whole.findings, {"sets": options.sets, "statuses": whole.counts}, [counted])
 
+
+def show(options: Namespace) -> int:
+    """One set again, alone."""
+    made, found = make_set(options.seed, options.case), solve(options.seed, options.case)
+    print(f"{made!r} {made.kinds}\n{dict(found.counts)}")
+    print("\n".join(what for _, what in found.findings) or "nothing is wrong with it")
+    return int(bool(found.findings))
+
+
+PARTS = (Part("sets", "random sets that are solved", 150, "--case", (sets,)),)
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    sys.exit(prove(parser_of(__doc__, PARTS, "set"), PARTS, show))

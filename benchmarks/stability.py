@@ -13,13 +13,13 @@ between t and sqrt(6) t, as it has to be. Starts have both feet in their places,
 
 from __future__ import annotations
 
-import argparse
 import sys
 import time
 
 import bench_setup  # noqa: F401
 import numpy as np
 from contact_sets import FEET, KINDS, SOLE, ContactSet, stance, unstable_starts
+from proving import run_parts
 from robots import talos
 
 from constraints import Function, Implicit, Problem, Projector
@@ -69,8 +69,13 @@ def balances(grounds: list[Support]) -> dict[str, list[Implicit]]:
     }  # fmt: skip
 
 
-def starts(count: int, slope: float) -> bool:
-    """Whether enough projections from postures that fall succeed; prints one line a kind of constraint."""
+def starts(count: int) -> bool:
+    """Whether enough projections from postures that fall succeed, on level ground and on slopes."""
+    return all([starts_on(slope, count) for slope in (0.0, 0.35)])
+
+
+def starts_on(slope: float, count: int) -> bool:
+    """The same on slopes [rad]; prints one line a kind of constraint."""
     robot = talos()
     grounds = [Support(robot.frame(foot), SOLE, friction=0.5) for foot in FEET]
     _, held = stance(slope)
@@ -94,19 +99,5 @@ def starts(count: int, slope: float) -> bool:
     return enough
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description="Static stability: agreement with a linear program, and projections.")
-    parser.add_argument("--sets", type=int, default=0, metavar="N", help="so many random contact sets")
-    parser.add_argument("--starts", type=int, default=0, metavar="N", help="so many projections of each kind")
-    parser.add_argument("--check", action="store_true", help="a short run of both")
-    options = parser.parse_args()
-    if options.check:
-        options.sets, options.starts = 8, 2
-    fine = not options.sets or sets(options.sets)
-    for slope in (0.0, 0.35) if options.starts else ():
-        fine = starts(options.starts, slope) and fine
-    sys.exit(0 if fine else 1)
-
-
 if __name__ == "__main__":
-    main()
+    sys.exit(run_parts(__doc__, {"sets": (sets, 8), "starts": (starts, 2)}))

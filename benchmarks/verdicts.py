@@ -1,6 +1,7 @@
 """Verdicts of collision models against plain coal, and thin plates across paths.
 
-    python benchmarks/verdicts.py [--count 100000] [--plates 1000]
+    python benchmarks/verdicts.py --configurations 100000 --plates 1000
+    python benchmarks/verdicts.py --check
 
 Five scenes: an arm of meshes beside solids of all kinds; others, with margins of 2 cm; solids on every type of joint;
 an arm beside a point cloud, with a glass in its hand; two boxes, a cylinder and a floor. Half of the configurations of
@@ -10,7 +11,6 @@ coal is that of pinocchio's loop over all pairs, without covers, kernels and tre
 
 from __future__ import annotations
 
-import argparse
 import sys
 import time
 from importlib import import_module
@@ -21,6 +21,7 @@ import numpy as np
 import pinocchio as pin
 from collisions.test_along import PLATE, at_a_height, of_a_box, of_an_arm, turned
 from collisions.test_covers import PANDA, objects, scene
+from proving import run_parts
 from robots import mixed_tree, panda
 
 from constraints.collisions import CollisionModel, PointCloud, Shape
@@ -131,7 +132,8 @@ def configurations(model: CollisionModel, count: int) -> tuple[np.ndarray, int]:
     return np.concatenate((Q, near)), pairs
 
 
-def verdicts(count: int) -> int:
+def verdicts(count: int) -> bool:
+    """Whether those of so many configurations of each scene are plain coal's."""
     differing = 0
     for name, make in SCENES.items():
         model, began = make(), time.process_time()
@@ -144,11 +146,11 @@ def verdicts(count: int) -> int:
             f"{name:22s} {len(Q)} configurations, {found.sum()} free, {near} within {NEAR:g} of a change "
             f"({found[-near:].sum()} free): {differ} differ ({time.process_time() - began:.0f} s)", flush=True,
         )  # fmt: skip
-    return differing
+    return differing == 0
 
 
-def plates(count: int) -> int:
-    """Plates of 1 mm across paths, by kinds of paths: how many are missed."""
+def plates(count: int) -> bool:
+    """Whether no plate of 1 mm across paths is missed, of so many for each kind of paths."""
     missed = 0
     for make, frame in ((of_an_arm, "tool"), (of_a_box, "l"), (at_a_height, "tool")):
         rng, here, began = np.random.default_rng(11), 0, time.process_time()
@@ -165,12 +167,8 @@ def plates(count: int) -> int:
             flush=True,
         )
         missed += here
-    return missed
+    return missed == 0
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description="Verdicts against plain coal, and thin plates across paths.")
-    parser.add_argument("--count", type=int, default=100_000)
-    parser.add_argument("--plates", type=int, default=1000)
-    given = parser.parse_args()
-    sys.exit(bool(verdicts(given.count) + plates(given.plates)))
+    sys.exit(run_parts(__doc__, {"configurations": (verdicts, 400), "plates": (plates, 50)}))

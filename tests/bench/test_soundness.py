@@ -446,7 +446,7 @@ def test_command_is_determined_by_its_seed_and_goes_on_from_its_log(command: Any
     assert "; 0 findings; " in said
     assert command("--projections", "100", "--seed", "7", "--log", "log")[0] == 0
     with (tmp_path / "log").open("a") as file:
-        file.write('{"block": 1, "ro')  # stopped while writing
+        file.write("\n[[1, 1")  # stopped while writing
     said = command("--projections", "230", "--seed", "7", "--log", "log", "--processes", "2", "--json", "two.json")[1]
     assert "1 of 3 blocks read from log" in said
     one, two = (json.loads((tmp_path / name).read_text())[0] for name in ("one.json", "two.json"))

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import importlib
 import pickle
-import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 from typing import Any
 
 import mpmath
@@ -422,40 +420,32 @@ def test_external_forces() -> None:
 # The proof at scale.
 
 
-@pytest.fixture
-def on_path() -> Iterator[None]:
-    folder = str(Path(__file__).resolve().parent.parent.parent.parent / "benchmarks")
-    sys.path.insert(0, folder)
-    yield
-    sys.path.remove(folder)
-
-
 @pytest.mark.program
-@pytest.mark.usefixtures("on_path")
 @pytest.mark.parametrize("kinds", [(2,), pytest.param((0, 2, 3, 5), marks=pytest.mark.long)], ids=["trees", "all"])
-def test_the_proof_at_scale_finds_what_it_looks_for(kinds: tuple[int, ...], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_proof_at_scale_finds_what_it_looks_for(
+    kinds: tuple[int, ...], benchmarks: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """States of every kind are clean; derivatives that are off by 2e-5, or leave restitution out, are found."""
-    proof = importlib.import_module("derivative_soundness")
+    proof = benchmarks("derivative_soundness")
     assert [proof.KINDS[i] for i in (0, 2, 3, 5)] == ["anymal", "trees", "cassie", "actions"]
     for index in kinds:
-        assert proof.run(3, index)["findings"] == []
+        assert proof.run(3, index).findings == []
     found = importlib.import_module("constraints.dynamics.forward_derivatives").DynamicsDerivatives
     right = found.acceleration_dq.fget
     monkeypatch.setattr(found, "acceleration_dq", property(lambda self: right(self) * (1.0 + 2e-5)))
-    assert all("acceleration by q" in proof.run(3, index)["findings"][0][1] for index in kinds if index in (0, 2))
+    assert all("acceleration by q" in proof.run(3, index).findings[0][1] for index in kinds if index in (0, 2))
     impacts = importlib.import_module("constraints.actions.impulse").ImpulseDynamics
     own = impacts._own_slopes
     monkeypatch.setattr(impacts, "_own_slopes", lambda self, done: own(self.replace(restitution=0.0), done))
-    assert "motion by q" in proof.run(3, 11)["findings"][0][1]
+    assert "motion by q" in proof.run(3, 11).findings[0][1]
 
 
-@pytest.mark.usefixtures("on_path")
-def test_the_proof_at_scale_measures_impacts_of_robots_at_rest_by_free_ones() -> None:
+def test_the_proof_at_scale_measures_impacts_of_robots_at_rest_by_free_ones(benchmarks: Any) -> None:
     """Eight rows hold eight coordinates: velocities after do not depend on those before, which 50 digits say, too.
 
     Nothing moves there, so the largest derivative was rounding, and was what rounding was measured by.
     """
-    proof = importlib.import_module("derivative_soundness")
+    proof = benchmarks("derivative_soundness")
     _, some, state, (status, faults, _) = proof.judged(31, 125)
     assert (status, faults, some.size, np.abs(state.v).max()) == ("ImpulseDynamics SOLVED", [], 8, 0.0)
     action = ImpulseDynamics(some.robot, some)
@@ -471,13 +461,12 @@ def test_the_proof_at_scale_measures_impacts_of_robots_at_rest_by_free_ones() ->
     assert np.abs(found[n:, n:]).max() < 1e-12
 
 
-@pytest.mark.usefixtures("on_path")
-def test_the_two_ways_of_the_benchmark_agree() -> None:
+def test_the_two_ways_of_the_benchmark_agree(benchmarks: Any) -> None:
     """Case 20: the benchmark compares what it times, and has a figure for each."""
-    benchmark = importlib.import_module("contact_dynamics")
+    benchmark = benchmarks("contact_dynamics")
     case = next(case for case in benchmark.cases() if case.name.startswith("Talos legs"))
     assert 0.0 < benchmark.apart(case) < 1e-10
-    assert {"clock", "fast", "general", "core"} <= benchmark.times(case, 1).keys()
+    assert {"clock", "fast", "general", "core"} <= benchmarks("timing").in_bursts(case.calls, 1).keys()
 
 
 def test_nobody_elses_memory_is_written_to() -> None:
