@@ -19,9 +19,9 @@ the samples on these that come within 1e-9 of an end, or beyond it, the two near
 
 from __future__ import annotations
 
-import time
 from collections import Counter
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any
 
 import bench_setup  # noqa: F401
@@ -33,6 +33,7 @@ import path_claims
 import planning_leaves
 from problem_files import PROBLEMS, Refused, Skipped, build, read
 from proving import Progress, run_parts
+from timing import with_seconds
 
 from constraints import Projector
 from constraints.certificates import CertificateStatus, certify
@@ -157,15 +158,11 @@ def projections(count: int) -> bool:
         projector = Projector(problem, file.options)
         rows, reasons, Q = list[tuple[float, float, float, bool]](), Counter[str](), list[np.ndarray]()
         for q0 in file.q0:
-            begun = time.process_time()
-            result = projector.project(q0)
-            cost = time.process_time() - begun
+            result, cost = with_seconds(partial(projector.project, q0))
             if not result.success or len(Q) >= each:
                 continue
             Q.append(result.q)
-            begun = time.process_time()
-            found = certify(problem, result.q)
-            took = time.process_time() - begun
+            found, took = with_seconds(partial(certify, problem, result.q))
             rows.append((took, found.R, found.r, found.success))
             ratios.append(took / cost)
             if found.success:
@@ -176,9 +173,8 @@ def projections(count: int) -> bool:
                 well, proved = well + 1, proved + found.success
         if not rows:
             continue
-        begun = time.process_time()
-        many = certify_batch(problem, Q)
-        together.append((time.process_time() - begun) / len(Q))
+        many, took = with_seconds(partial(certify_batch, problem, Q))
+        together.append(took / len(Q))
         holds &= [one.success for one in many] == [row[3] for row in rows]
         holds &= not any(one.check() for one in many if one.success)
         seen += len(Q)
@@ -240,11 +236,8 @@ def paths(count: int) -> bool:
                 reasons[f"no path: {found.status.name}"] += 1
                 continue
             (piece,) = found.path.pieces
-            begun = time.process_time()
-            interpolate_edges(piece.projector, piece.samples[:-1], piece.samples[1:])
-            cost, begun = time.process_time() - begun, time.process_time()
-            certificate = found.path.certify()
-            took = time.process_time() - begun
+            cost = with_seconds(partial(interpolate_edges, piece.projector, piece.samples[:-1], piece.samples[1:]))[1]
+            certificate, took = with_seconds(found.path.certify)
             proved += certificate.success
             both = [certificate]
             if done <= WITH_SOLIDS:
@@ -297,9 +290,8 @@ def sweeps(count: int) -> bool:
         swept = crank_chain.two_loops(pivot, way)
         if len(swept.values) < 2:
             continue
-        begun = time.process_time()
-        found = swept.certify()
-        times.append(time.process_time() - begun)
+        found, took = with_seconds(swept.certify)
+        times.append(took)
         values = np.linspace(swept.values[0], swept.values[-1], 4000)
         numbers = {len(crank_chain.postures_at(pivot, float(value))) for value in values}
         ended[f"{found.status.name}, {'as many all the way' if len(numbers) == 1 else 'some begin or end'}"] += 1

@@ -14,11 +14,10 @@ pseudo-inverse, a hull, a distance. The last lines name what costs more than 3 t
 
 from __future__ import annotations
 
-import statistics
 import sys
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import bench_setup
@@ -27,6 +26,7 @@ import pinocchio as pin
 from numpy.typing import NDArray
 from plain_functions import Plain, plain_functions, solver_alone
 from projected_functions import costs
+from timing import in_bursts
 
 from constraints import (
     Affine,
@@ -221,13 +221,10 @@ def agree(calls: dict[str, Callable[[int], Any]], plain: Plain) -> float:
     return worst
 
 
-def timed(call: Callable[[int], Any], repeats: int) -> float:
-    """Microseconds of a call, over all configurations."""
-    began = time.process_time()
-    for _ in range(repeats):
-        for i in range(POINTS):
-            call(i)
-    return 1e6 * (time.process_time() - began) / (repeats * POINTS)
+def at_all(call: Callable[[int], Any]) -> None:
+    """A call at all configurations."""
+    for i in range(POINTS):
+        call(i)
 
 
 def measure(bench: Bench, rounds: int, repeats: int) -> list[Row]:
@@ -244,17 +241,12 @@ def measure(bench: Bench, rounds: int, repeats: int) -> list[Row]:
         apart = agree(calls, others)
         assert apart < 1e-9, f"{name} and its plain counterpart differ by {apart:.3g}"
         row: Row = {"robot": bench.robot.name, "function": name, "exact_drift": function.has_exact_drift}
-        for what, call in calls.items():
-            ours, theirs = list[float](), list[float]()
-            for _ in range(rounds):
-                ours.append(timed(call, repeats))
-                if what in others:
-                    theirs.append(timed(others[what], repeats))
-            row[what] = statistics.median(ours)
-            row[f"{what}_plain"] = statistics.median(theirs) if theirs else None
-        asked = solver_alone(function, bench.qs)
-        row["solver"] = asked and statistics.median(timed(asked, repeats) for _ in range(rounds))
-        rows.append(row)
+        named = (
+            calls | {f"{what}_plain": others.get(what) for what in calls} | {"solver": solver_alone(function, bench.qs)}
+        )
+        over_all = {what: partial(at_all, call) for what, call in named.items() if call is not None}
+        times = in_bursts(over_all, rounds, repeats)
+        rows.append(row | {what: float(np.median(times[what])) / POINTS if what in times else None for what in named})
     return rows
 
 

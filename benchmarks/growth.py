@@ -2,25 +2,24 @@
 
     taskset -c 1 python benchmarks/growth.py [--stages 30 100 300] [--repeat 30] [--json FILE]
 
-A call is all of it: kinematics, rows, choice of independent rows, assembly, factorisation, checks. What is done once a
-constraint set (its structure) and once a workspace (pinocchio's memory) is reported apart. Pinocchio's `Data` has
-tensors of nv^3 numbers: 13 GB at n = 300.
+A call is all of it: kinematics, rows, choice of independent rows, assembly, factorisation, checks. Times are those of
+the processor, of calls that go round, so that a busy machine is one for all. What is done once a constraint set (its
+structure) and once a workspace (pinocchio's memory) is reported apart. Pinocchio's `Data` has tensors of nv^3 numbers:
+13 GB at n = 300.
 """
 
 from __future__ import annotations
 
-import argparse
-import json
 import math
-import statistics
-import time
+from collections.abc import Callable
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
+import bench_setup
 import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
+from timing import in_bursts, with_seconds
 
 from constraints import Robot
 from constraints.dynamics.methods.sparse_solution import solve_sparse
@@ -30,6 +29,7 @@ from constraints.models import mechanisms
 __all__ = ["closed_form", "falling", "lift"]
 
 Vector = NDArray[np.float64]
+Row = dict[str, Any]
 BAR, GRAVITY, SPEED, PUSH = 0.6, 9.81, 0.7, 2.0
 
 
@@ -79,64 +79,40 @@ def closed_form(stages: int, angle: float, speed: float, push: float) -> tuple[V
     return v, a
 
 
-def measured(stages: int) -> dict[str, Any]:
-    """Set up a lift; costs of the first call, and the error."""
+def measured(stages: int) -> tuple[Row, Callable[[], Any]]:
+    """Set up a lift: costs of the first call, and the error; and the call."""
     constraint_set, q = lift(stages)
     v, a = closed_form(stages, float(q[1]), SPEED, PUSH)
     tau = np.zeros(v.size)
     tau[0] = PUSH
-    start = time.perf_counter()
-    motion = constraint_set.robot.at(q, v)
-    memory = time.perf_counter() - start
-    start = time.perf_counter()
-    solution = solve_sparse(constraint_set, motion, tau)
-    first = time.perf_counter() - start
-    error = float(np.abs(solution.acceleration - a).max() / np.abs(a).max())
-    del motion
-
-    def call() -> float:
-        start = time.perf_counter()
-        solve_sparse(constraint_set, constraint_set.robot.at(q, v), tau)
-        return time.perf_counter() - start
-
-    return {
-        "stages": stages,
-        "call": call,
-        "workspace_s": memory,
-        "first_call_s": first,
-        "error": error,
-        "status": solution.status.name,
-        "rank": solution.rank,
-    }
+    motion, memory = with_seconds(lambda: constraint_set.robot.at(q, v))
+    solution, first = with_seconds(lambda: solve_sparse(constraint_set, motion, tau))
+    row = {
+        "stages": stages, "workspace_s": memory, "first_call_s": first, "status": solution.status.name,
+        "error": float(np.abs(solution.acceleration - a).max() / np.abs(a).max()), "rank": solution.rank,
+    }  # fmt: skip
+    return row, lambda: solve_sparse(constraint_set, constraint_set.robot.at(q, v), tau)
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--stages", type=int, nargs="+", default=[30, 100, 300])
-    parser.add_argument("--repeat", type=int, default=30)
-    parser.add_argument("--json", type=Path)
+    parser = bench_setup.command(__doc__, "json", repeat=(30, "of each call"))
+    parser.add_argument("--stages", type=bench_setup.whole(1), nargs="+", default=[30, 100, 300], metavar="N")
     options = parser.parse_args()
-    lifts = [measured(n) for n in options.stages]
-    times: list[list[float]] = [[] for _ in lifts]
-    for _ in range(options.repeat):  # in turn, so that a busy machine is one for all
-        for lift_, kept in zip(lifts, times, strict=True):
-            kept.append(lift_["call"]())
-    for lift_, kept in zip(lifts, times, strict=True):
-        del lift_["call"]
-        lift_["median_ms"], lift_["least_ms"] = 1e3 * statistics.median(kept), 1e3 * min(kept)
+    made = [measured(n) for n in options.stages]
+    times = in_bursts({i: call for i, (_, call) in enumerate(made)}, options.repeat)
+    rows = [row for row, _ in made]
+    for i, row in enumerate(rows):
+        row["median_ms"], row["least_ms"] = 1e-3 * float(np.median(times[i])), 1e-3 * float(times[i].min())
         print(
-            f"n {lift_['stages']:4d}: median {lift_['median_ms']:7.2f} ms, least {lift_['least_ms']:7.2f} ms, error "
-            f"{lift_['error']:.1e}, {lift_['status']}, rank {lift_['rank']}; first call {lift_['first_call_s']:.3f} s, "
-            f"workspace {lift_['workspace_s']:.3f} s"
+            f"n {row['stages']:4d}: median {row['median_ms']:7.2f} ms, least {row['least_ms']:7.2f} ms, error "
+            f"{row['error']:.1e}, {row['status']}, rank {row['rank']}; first call {row['first_call_s']:.3f} s, "
+            f"workspace {row['workspace_s']:.3f} s"
         )
     for key in ("median_ms", "least_ms"):
-        exponents = [
-            math.log(b[key] / a[key]) / math.log(b["stages"] / a["stages"])
-            for a, b in [*pairwise(lifts), (lifts[0], lifts[-1])]
-        ]
+        pairs = [*pairwise(rows), (rows[0], rows[-1])] if len(rows) > 1 else []
+        exponents = [math.log(b[key] / a[key]) / math.log(b["stages"] / a["stages"]) for a, b in pairs]
         print(f"exponents by {key}:", ", ".join(f"{e:.2f}" for e in exponents), "(the last: over all)")
-    if options.json:
-        options.json.write_text(json.dumps(lifts, indent=1))
+    bench_setup.write(options.json, rows)
 
 
 if __name__ == "__main__":

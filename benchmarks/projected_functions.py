@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 import pinocchio as pin
+from timing import in_bursts
 
 from constraints import Affine, Function, Implicit, Position, Problem, Projector, Robot, Rotation
 from constraints.functions import dot, inverse, rotated
@@ -98,17 +99,10 @@ def costs(robot: Robot, frame: str, other: str, count: int, rounds: int) -> bool
     print(f"{robot.name + ', us a projection':50}", *heads)
     for name, *both, allowed in pairs(robot, frame, other, goal):
         some = starts if all(run.engine == "compiled" for run in both) else starts[: count // 10 + 1]
-        calls, iterations = list[Callable[[], Any]](), list[float]()
-        for constraints, engine in both:
-            projector = Projector(Problem(robot, constraints), engine=engine)
-            calls.append(lambda projector=projector, some=some: projector.project_batch(some))
-            iterations.append(float(calls[-1]().iterations.mean()) + 1.0)
-        least = [np.inf, np.inf]
-        for _ in range(rounds):
-            for k, call in enumerate(calls):
-                began = time.process_time()
-                call()
-                least[k] = min(least[k], 1e6 * (time.process_time() - began) / len(some))
+        projectors = [Projector(Problem(robot, constraints), engine=engine) for constraints, engine in both]
+        iterations = [float(one.project_batch(some).iterations.mean()) + 1.0 for one in projectors]
+        calls = {k: partial(one.project_batch, some) for k, one in enumerate(projectors)}
+        least = [float(us.min()) / len(some) for us in in_bursts(calls, rounds).values()]
         ratio = least[1] / least[0]
         within = within and ratio <= allowed
         each = ratio * iterations[0] / iterations[1]

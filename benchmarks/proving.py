@@ -19,6 +19,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import bench_setup
+from timing import with_seconds
 
 Finding = Sequence[Any]
 
@@ -261,9 +262,7 @@ def run_parts(doc: str | None, parts: Mapping[str, tuple[Callable[[int], bool], 
     for name, (run, few) in parts.items():
         count = few if options.check else getattr(options, name)
         if count:
-            begun = time.process_time()
-            good = run(count)
-            took = time.process_time() - begun
+            good, took = with_seconds(partial(run, count))
             print(f"{name}: {'holds' if good else 'DOES NOT HOLD'} ({took:.0f} s)\n", flush=True)
             holds &= good
     return 0 if holds else 1

@@ -70,8 +70,7 @@ def main() -> int:
     for name in options.only:
         calls = calls_of(name)
         times = in_bursts(calls, options.repeats, BURST)
-        least = {call: float(t.min()) for call, t in times.items()}
-        median = {call: float(np.median(t)) for call, t in times.items()}
+        least, median = ({call: float(of(t)) for call, t in times.items()} for of in (np.min, np.median))
         ratios = [least["reduced"] / least["forward"], float(np.median(times["reduced"] / times["forward"]))]
         method = calls["forward"]().method.name
         print(

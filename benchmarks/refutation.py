@@ -22,7 +22,7 @@ import published_postures as published
 from out_of_reach import farthest
 from proving import run_parts
 from robots import arm, panda, talos, two_arms, ur5
-from timing import timed
+from timing import with_seconds
 
 from constraints import Implicit, Orientation, Pose, Position, Problem, Rotation, Transformation
 from constraints.certificates import CertificateStatus, CompleteBy, SearchLimits, all_solutions, refute
@@ -34,7 +34,7 @@ REFUTED, SOLVED = CertificateStatus.REFUTED, CertificateStatus.SOLVED
 
 def refuted_in(problem: Problem, seconds: float) -> tuple[Any, float]:
     """Its refutation, and the seconds of the processor."""
-    return timed(lambda: refute(problem, limits=SearchLimits(seconds)))
+    return with_seconds(lambda: refute(problem, limits=SearchLimits(seconds)))
 
 
 def of_an_arm(robot: Any, frame: str) -> Callable[[float, np.random.Generator], Problem]:
@@ -146,7 +146,7 @@ def postures(count: int) -> bool:
         ("Dietmaier", published.dietmaier(), {"count": 40, "source": published.FORTY}, 40),
     ]
     for name, problem, options, known in cases:
-        found, took = timed(lambda p=problem, o=options: all_solutions(p, limits=SearchLimits(60.0), **o))
+        found, took = with_seconds(lambda p=problem, o=options: all_solutions(p, limits=SearchLimits(60.0), **o))
         by = found.complete_by.name if isinstance(found.complete_by, CompleteBy) else "nothing"
         print(f"{name}: {len(found)} postures, complete by {by}, {found.boxes} boxes, {took:.1f} s")
         holds &= found.success and all(c.check() == [] for c in found.certificates)

@@ -26,7 +26,7 @@ from typing import Any
 import bench_setup
 import numpy as np
 import pinocchio as pin
-from closed_chains import all_models, mechanism_of
+from closed_mechanisms import ALL, closed_mechanism
 
 from constraints import Frame
 from constraints.dynamics import Method, MethodError, forward_dynamics
@@ -118,7 +118,7 @@ class Verdict:
 
 def verdict(name: str, digits: int, seed: int = 0) -> Verdict:
     """One mechanism, written with some digits."""
-    drawn = mechanism_of(name)
+    drawn, _ = closed_mechanism(name)
     q = assemblies(drawn, 0, 0).q
     mechanism, rng = rounded(drawn, digits, seed), np.random.default_rng(seed)
     rows, before = mechanism.constraint_set(), drawn.mobility(q)
@@ -194,7 +194,7 @@ def main() -> int:
     parser.add_argument("--only", nargs="+", help="these mechanisms")
     parser.add_argument("--digits", nargs="+", type=int, choices=list(DIGITS), default=list(DIGITS))
     options = parser.parse_args()
-    names = options.only or (("four_bar", "bennett") if options.check else all_models())
+    names = options.only or (("four_bar", "bennett") if options.check else ALL)
     print(f"{'model':22} {'dig':>3} {'mobility':>9} {'apart':>8} {'allowed':>8}")
     found: list[Verdict] = []
     for name in names:

@@ -13,7 +13,7 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
 
-__all__ = ["Times", "cases_timed", "in_bursts", "rigid_contacts", "timed"]
+__all__ = ["Times", "cases_timed", "in_bursts", "rigid_contacts", "with_seconds"]
 
 Times = dict[str, NDArray[np.float64]]
 
@@ -38,7 +38,7 @@ def in_bursts(
     return found
 
 
-def timed(run: Callable[[], Any]) -> tuple[Any, float]:
+def with_seconds(run: Callable[[], Any]) -> tuple[Any, float]:
     """A result, and the seconds of the processor that it took."""
     begun = time.process_time()
     found = run()

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from closed_mechanisms import closed_mechanism
 
 from constraints.loops import AssemblyOptions, assemble_position
 
@@ -35,8 +36,8 @@ def test_eight_digits_are_enough(rounding: Any, name: str, digits: int) -> None:
 
 def test_four_digits_are_not_and_it_is_said(rounding: Any) -> None:
     """The message names the row, how far it is off, and the tolerance that accepts it, which does."""
-    mechanism = rounding.rounded(rounding.mechanism_of("four_bar"), 4)
-    q = rounding.mechanism_of("four_bar").posture("closed")
+    drawn, q = closed_mechanism("four_bar")
+    mechanism = rounding.rounded(drawn, 4)
     found = assemble_position(mechanism.constraint_set(), q)
     assert not found.success
     assert "of 'coupler_end to rocker_end' is off by" in str(found)
