@@ -65,17 +65,15 @@ def draw(platform: Mechanism, record: MotionRecord, out: str) -> None:
     """The platform at three times, and the forces of its legs."""
     from matplotlib.figure import Figure
 
-    from constraints.pictures.robots import Stroke, draw_configuration
+    from constraints.pictures import Drawing
 
     figure = Figure(figsize=(11.0, 4.8), layout="constrained")
-    space = figure.add_subplot(1, 2, 1, projection="3d")
-    ends = [f"anchor{leg}" for leg in range(1, 7)] + [f"leg{leg}_end" for leg in range(1, 7)]
+    space = figure.add_subplot(1, 2, 1, projection="3d", computed_zorder=False)
     for k, colour in ((0, "#c7c7c7"), (len(record.times) // 3, "#98c6ea"), (len(record.times) // 2, "#1f77b4")):
-        draw_configuration(space, platform.robot, record.qs[k], tips=ends, stroke=Stroke(colour, 1.5))
+        platform.plot(record.qs[k], ax=space, drawing=Drawing(colour=colour))
     tops = np.array([path(t).translation for t in record.times])
     space.plot(*tops.T, color="#ff7f0e")
-    space.set(title=f"at 0, {PERIOD / 3:.1f} and {PERIOD / 2:.2f} s, and the path", xlabel="x [m]", ylabel="y [m]")
-    space.set_box_aspect((1.0, 1.0, 0.8))
+    space.set_title(f"at 0, {PERIOD / 3:.1f} and {PERIOD / 2:.2f} s, and the path")
     plot = figure.add_subplot(1, 2, 2)
     for leg, force in enumerate(record.multipliers_of("legs").T, 1):
         plot.plot(record.times, force, label=f"leg {leg}")

@@ -12,9 +12,12 @@ import numpy as np
 
 from liegroups.arrays import BoolVector, Indices, Matrix, Vector
 
+from ..collisions import Shape
+from ..pictures import Drawing
 from ..pictures.figures import PALETTE, new_figure, save_figure
-from ..pictures.robots import Stroke, draw_box, draw_configuration, draw_frame, stick_figure
-from ..pictures.views import Direction, Region, new_axes, show_region
+from ..pictures.robots import Stroke
+from ..pictures.scenes import DrawnScene
+from ..pictures.views import new_axes, show_region
 from ..solvers import Options, Projector
 from ..solvers.projection import engines
 from .demo_scenes import FOOT, DemoScene, placement_by_hand
@@ -152,49 +155,33 @@ def _draw_scene(figure: Any, outcome: SceneOutcome, left: float, top: float) -> 
     scene, (width, height) = outcome.scene, figure.get_size_inches()
     shown = np.flatnonzero(outcome.success)[: scene.shown]
     figure.text((left + PANEL) / width, (top - 0.2) / height, scene.name, ha="center", fontsize=14, fontweight="bold")
-    region, view = _region(outcome, shown), Direction.of("3d")
+    boxes = [Shape(frame, "Box", size, frame) for frame, size in scene.boxes.items()]
+    feet = [Shape("foot", "Box", FOOT, placement=oMf) for oMf in scene.ground]
+    targets = [] if scene.target is None else [scene.target]
+    drawn = DrawnScene(scene.robot, Drawing(tips=scene.tips, shapes=[*boxes, *feet], placements=targets))
+    drawn.look([*outcome.starts[shown], *outcome.ends[shown]] or outcome.starts, "3d")
     for column, (configurations, text) in enumerate(((outcome.starts, scene.before), (outcome.ends, scene.after))):
         x = left + column * PANEL
         figure.text((x + 0.5 * PANEL) / width, (top - 0.47) / height, text.format(len(shown)), ha="center", fontsize=12)
         place = (x / width, (top - HEAD - PANEL) / height, PANEL / width, PANEL / height)
-        axes = new_axes(figure, place, view)
-        show_region(axes, region, view, grid=GRID)
-        for oMf in scene.ground:
-            draw_box(axes, oMf, FOOT, stroke=Stroke("#404040"))
-        if not scene.ground:
-            axes.plot([0.0], [0.0], [0.0], "s", color="#404040", markersize=7.0)
+        axes = new_axes(figure, place, drawn.view)
+        show_region(axes, drawn.region, drawn.view, grid=GRID)
         for i, k in enumerate(shown):
-            _draw_one(axes, scene, configurations[k], PALETTE[i % len(PALETTE)], bar=scene.bar and column == 1)
-        if scene.target is not None:
-            draw_frame(axes, scene.target, length=0.125 * region.width, width=2.5)
-            low: Any = scene.target.translation - [0.0, 0.0, 0.16 * region.width]
+            colour = PALETTE[i % len(PALETTE)]
+            _draw_held(axes, scene, configurations[k], colour, bar=scene.bar and column == 1)
+            drawn.draw(axes, configurations[k], Stroke(colour))
+        for target in targets:
+            low: Any = target.translation - [0.0, 0.0, 0.16 * drawn.region.width]
             axes.text(*low, "target", ha="center", va="top", fontsize=11, zorder=11)
 
 
-def _draw_one(axes: Any, scene: DemoScene, q: Vector, colour: str, bar: bool) -> None:
-    """A configuration with what it holds."""
+def _draw_held(axes: Any, scene: DemoScene, q: Vector, colour: str, bar: bool) -> None:
+    """A bar between the tips, and the centre of mass over the ground."""
     if bar:
         ends = [placement_by_hand(scene.robot, tip, q).translation for tip in scene.tips]
         axes.plot(*np.transpose(ends), color="#a0a0a0", linewidth=6.0, solid_capstyle="round")
-    draw_configuration(axes, scene.robot, q, tips=scene.tips, stroke=Stroke(colour))
-    for frame, size in scene.boxes.items():
-        draw_box(axes, placement_by_hand(scene.robot, frame, q), size, stroke=Stroke(colour, 1.5))
     if scene.center is not None:
         x, y, z = scene.center(q).tolist()
         floor = min(float(oMf.translation[2]) for oMf in scene.ground)
         axes.plot([x, x], [y, y], [z, floor], ":", color=colour, linewidth=1.5)
         axes.plot([x], [y], [z], "X", color=colour, markersize=9.0, markeredgecolor="white", zorder=12)
-
-
-def _region(outcome: SceneOutcome, shown: Indices) -> Region:
-    """The part of the world around what is drawn of a scene."""
-    scene = outcome.scene
-    configurations = np.concatenate([outcome.starts[shown], outcome.ends[shown]])
-    around = dict.fromkeys(scene.tips, 0.0) | {frame: 0.5 * math.hypot(*size) for frame, size in scene.boxes.items()}
-    points = [np.asarray(oMf.translation) for oMf in scene.ground] or [np.zeros(3)]
-    for q in configurations:
-        for frame, radius in around.items():
-            middle = np.asarray(placement_by_hand(scene.robot, frame, q).translation)
-            points += [middle - radius, middle + radius]
-        points += [end for stick in stick_figure(scene.robot, q, scene.tips) for end in stick]
-    return Region.around(points)

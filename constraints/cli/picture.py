@@ -11,10 +11,10 @@ from liegroups import Space
 from liegroups.arrays import Matrix
 
 from ..linear_algebra import row_lengths
-from ..pictures.figures import BAD, GOOD, PALETTE, new_figure, save_figure
-from ..pictures.robots import StickChoice, Stroke, draw_configuration, ends_of, stick_figure
+from ..pictures.figures import BAD, GOOD, PALETTE, new_figure, save_figure, tidy
+from ..pictures.robots import Stroke
+from ..pictures.scenes import DrawnScene
 from ..pictures.traces import LEAST_RESIDUAL
-from ..pictures.views import Direction, Region, show_region
 from ..rows.right_hand_side import RightHandSide
 from ..solvers import Projector
 from ..solvers.projection.batch import ProjectionBatch
@@ -43,14 +43,14 @@ def draw(batch: ProjectionBatch, rhs: RightHandSide | None, path: str) -> None:
     if robot is not None:
         rows = np.flatnonzero(batch.success) if batch.success.any() else np.arange(len(batch))
         shown = rows[far_apart(batch.problem.space, batch.q[rows])]
-        view = Direction.of(None, robot, batch.q[shown[0]])
-        axes: Any = figure.add_subplot(1, 2, 2, **({} if view.flat else {"projection": "3d", "computed_zorder": False}))
-        ends = ends_of(robot)
-        points = (end for k in shown for stick in stick_figure(robot, batch.q[k], ends) for end in stick)
-        show_region(axes, Region.around(points), view, scales=True)
+        scene = DrawnScene(robot)
+        scene.look(batch.q[shown], None)
+        space = {} if scene.view.flat else {"projection": "3d", "computed_zorder": False}
+        axes: Any = figure.add_subplot(1, 2, 2, **space)
+        scene.on_axes(axes)
+        scene.show(axes, scales=True)
         for i, k in enumerate(shown):
-            stroke = Stroke(PALETTE[i % len(PALETTE)])
-            draw_configuration(axes, robot, batch.q[k], stroke=stroke, view=view, sticks=StickChoice(ends))
+            scene.draw(axes, batch.q[k], Stroke(PALETTE[i % len(PALETTE)]))
         what = "projected configurations" if batch.success.any() else "best iterates, no start was projected"
         alike = "; the others are alike" if len(shown) < min(len(rows), SHOWN) else ""
         axes.set_title(f"{len(shown)} of {len(rows)} {what}{alike}", loc="left")
@@ -88,5 +88,4 @@ def _residuals(axes: Any, batch: ProjectionBatch, rhs: RightHandSide | None) -> 
     axes.set_xlabel("iterate")
     axes.set_ylabel("residual: largest error norm of a constraint")
     axes.set_title(f"{int(batch.success.sum())} of {len(batch)} projected (failures orange)", loc="left")
-    axes.grid(True, which="major", color="#e4e4e4")
-    axes.spines[["top", "right"]].set_visible(False)
+    tidy(axes)

@@ -120,28 +120,11 @@ def sliding(robot: Robot, posture: Posture) -> dict[int, Vector]:
     }
 
 
-class Grounded(NamedTuple):
-    """What of a robot stands on the ground.
+def grounded(robot: Robot, q: Vector, pairs: Pairs, seats: Mapping[int, Vector]) -> tuple[list[Vector], bool]:
+    """Where (3,) the ground carries a robot, and whether sticks lead from there to the first joints.
 
-    Attributes:
-        points: (3,) where there is a symbol.
-        on_pedestals: whether sticks lead from there to the first joints.
-    """
-
-    points: list[Vector]
-    on_pedestals: bool
-
-
-def grounded(robot: Robot, q: Vector, pairs: Iterable[Sequence[Frame]], seats: Mapping[int, Vector]) -> Grounded:
-    """Where the ground carries a robot: at the links that are known to stand there, else at its pivots.
-
-    A single joint that no link carries is carried by the origin.
-
-    Args:
-        robot: the robot.
-        q: configuration (nq,).
-        pairs: the two frames of each closure.
-        seats: where in the world the links are that carry joints, by joint.
+    At the links that are known to stand there (`seats`, by joint), else at its pivots. A single joint that no link
+    carries is carried by the origin.
     """
     posture, model = robot.at(q), robot.model
     slides = sliding(robot, posture)
@@ -153,10 +136,10 @@ def grounded(robot: Robot, q: Vector, pairs: Iterable[Sequence[Frame]], seats: M
     first = [j for j in first if j in seats or "/" not in model.names[j]]
     pivots = [origins[j] for j in first if j not in slides]
     if seats:
-        return Grounded([*(seats[j] for j in first if j in seats and j not in slides), *fixed], True)
+        return [*(seats[j] for j in first if j in seats and j not in slides), *fixed], True
     if len(first) + len(fixed) == 1 and pivots:
-        return Grounded([np.zeros(3)], True)
-    return Grounded([*pivots, *fixed], False)
+        return [np.zeros(3)], True
+    return [*pivots, *fixed], False
 
 
 def _is_pivot(columns: Matrix, point: Vector) -> bool:

@@ -1,22 +1,19 @@
-"""Robots as stick figures, and what is around them: frames and boxes. Matplotlib (extra `plot`) on use only."""
+"""Robots as stick figures, and frames as arrows."""
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from liegroups.arguments import as_tuple, finite_vector
+from liegroups.arguments import as_tuple
 from liegroups.arrays import ArrayLike, Matrix, Vector
 
-from ..collisions.shapes import Shape
 from ..robot import Frame, Posture, Robot
-from ..robot.placement import as_placement
+from ..robot.model.pinocchio import Placement
 from .figures import PALETTE
-from .shapes import wires
-from .views import Direction, check_axes
+from .views import Direction
 
 DOT, MARK = 2.2, 3.6
 """Sizes of joints and of tips, in widths of sticks."""
@@ -147,118 +144,24 @@ class Stroke(NamedTuple):
     alpha: float = 1.0
 
 
-class StickChoice(NamedTuple):
-    """Which sticks a figure has.
-
-    Attributes:
-        ends: frames to which sticks lead too; by default of each joint that carries no other one the furthest.
-        without: joints whose bodies have no sticks: they are drawn otherwise.
-        pedestals: whether sticks lead from the ground to joints.
-    """
-
-    ends: Sequence[Frame] | None = None
-    without: Collection[int] = ()
-    pedestals: bool = True
-
-
-def draw_configuration(
-    axes: Any,
-    robot: Robot,
-    q: ArrayLike,
-    *,
-    tips: Sequence[str | Frame] = (),
-    stroke: Stroke = Stroke(),  # noqa: B008
-    view: Any = None,
-    sticks: StickChoice = StickChoice(),  # noqa: B008
-) -> None:
-    """Draw a configuration as a stick figure, joints as dots, tips as bigger ones.
-
-    Args:
-        axes: matplotlib axes with `projection="3d"`; flat ones for a flat view.
-        robot: the robot.
-        q: configuration (nq,).
-        tips: frames at the ends, for instance a hand.
-        stroke: of the sticks, and of the dots.
-        view: as in `plot_configurations`; of what the axes are by default.
-        sticks: which of them.
-
-    Raises:
-        WrongObjectError: axes that do not suit the view.
-        SizeError, NotFiniteError, NotNormalizedError, DtypeError, UnknownFrameError: as `stick_figure`.
-    """
-    seen = view if isinstance(view, Direction) else Direction.of("3d" if hasattr(axes, "get_zlim") else view, robot, q)
-    check_axes(axes, seen)
-    frames = [robot.frame(tip) for tip in as_tuple(tips, "tips", "frames")]
-    (colour, width, alpha), (ends, without, pedestals) = stroke, sticks
-    further = ends_of(robot, frames) if ends is None else ends
-    posture, parts = robot.at(q), ["", *parts_of(robot)]
-    own = colours_of(robot) if colour is None else dict.fromkeys(parts, colour)
-    colours = [own.get(part, GROUND) for part in parts]
-    lines, dots, marks = (defaultdict[str, list[Vector]](list) for _ in range(3))
-    for stick in sticks_of(robot, [*further, *frames]):
-        body, (a, b) = stick.start[0], stick.placed(posture)
-        if np.abs(a - b).max() > SHORTEST and body not in without and (body or pedestals):
-            lines[GROUND if colour is None and not body else colours[stick.end[0]]] += [a, b, np.full(3, np.nan)]
-    for joint, oMi in enumerate(posture.placed().oMi):
-        if joint:
-            dots[colours[joint]].append(np.array(oMi.translation))
-    for found, places in ((dots, further), (marks, frames)):
-        for frame in places:
-            found[colours[frame.joint]].append(np.array(posture.placement(frame).translation))
-    for kind, found, style in (
-        ("-", lines, {"linewidth": width, "solid_capstyle": "round", "solid_joinstyle": "round"}),
-        ("o", dots, {"markersize": DOT * width, "markeredgewidth": 0.0}),
-        ("o", marks, {"markersize": MARK * width, "markeredgecolor": "white"}),
-    ):
-        for shade, points in found.items():
-            axes.plot(*seen.seen(points), kind, color=shade, alpha=alpha, **style)
-
-
-def draw_frame(
-    axes: Any, placement: object, length: float = 0.2, width: float = 3.0, view: Direction | None = None
-) -> None:
+def draw_frame(axes: Any, oMf: Placement, length: float, width: float, view: Direction) -> None:
     """Draw a placement as three arrows: x red, y green, z blue.
 
     Args:
-        axes: matplotlib axes with `projection="3d"`; flat ones for a flat view.
-        placement: of the frame in the world (`pinocchio.SE3`, 4 x 4, or seven numbers).
+        axes: matplotlib axes that suit the view.
+        oMf: of the frame in the world.
         length: of the arrows [m].
         width: of the arrows [points].
-        view: of the axes; in space by default.
+        view: of the axes.
     """
-    oMf: Any = as_placement(placement)
-    seen = Direction.of("3d") if view is None else view
-    check_axes(axes, seen)
     start = np.array(oMf.translation)
     for column, colour in zip(np.asarray(oMf.rotation).T, _AXIS_COLOURS, strict=True):
-        if not seen.flat:
+        if not view.flat:
             axes.quiver(*start, *(length * column), color=colour, linewidth=width).set_zorder(OVER)
             continue
-        (x, y), (u, v) = (seen.seen(point)[:, 0] for point in (start, length * column))
+        (x, y), (u, v) = (view.seen(point)[:, 0] for point in (start, length * column))
         if np.hypot(u, v) > TOWARDS * length:
             scale: dict[str, Any] = {"angles": "xy", "scale_units": "xy", "scale": 1.0, "units": "dots"}
             axes.quiver(x, y, u, v, color=colour, width=FLAT * width, zorder=OVER, **scale)
         else:  # towards the one who looks, or away
             axes.plot([x], [y], "o", color=colour, markersize=DOT * width, zorder=OVER)
-
-
-def draw_box(
-    axes: Any,
-    placement: object,
-    size: ArrayLike,
-    *,
-    stroke: Stroke = Stroke(PALETTE[0], 1.5),  # noqa: B008
-) -> None:
-    """Draw the edges of a box.
-
-    Args:
-        axes: matplotlib axes with `projection="3d"`.
-        placement: of its middle in the world (`pinocchio.SE3`, 4 x 4, or seven numbers).
-        size: lengths of its edges along x, y, z (3,) [m].
-        stroke: of the lines.
-    """
-    oMb: Any = as_placement(placement)
-    box = Shape("box", "Box", tuple(finite_vector(size, 3, "size of a box").tolist()))
-    style: dict[str, Any] = {"color": stroke.colour, "linewidth": stroke.width, "alpha": stroke.alpha}
-    for line in wires(box):
-        axes.plot(*(line @ np.asarray(oMb.rotation).T + np.asarray(oMb.translation)).T, **style)

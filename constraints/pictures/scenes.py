@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, final
 
@@ -20,7 +21,7 @@ from ..robot import Frame, Robot
 from ..robot.description import Drawing
 from ..robot.model.pinocchio import Placement
 from . import drawn, robots
-from .figures import BAD, QUIET, check_place
+from .figures import BAD, check_place
 from .shapes import lid, wires
 from .views import Direction, Region, check_axes, show_region
 
@@ -147,19 +148,18 @@ class DrawnScene:
         """
         stroke = robots.Stroke(self.colour) if stroke is None else stroke
         colour, _, alpha = stroke
+        own = [colour or (self.colours[part] if joint else robots.GROUND) for joint, part in enumerate(self.parts)]
         for frame, shape in self.shapes:
-            self._draw_shape(ax, frame, shape, q, alpha)
+            self._draw_shape(ax, frame, shape, q, own[frame.joint] if frame.joint else WORLD, alpha)
         shut = self._draw_closures(ax, q, alpha, colour)
         pen = self._pen(ax, alpha)
-        own = [colour or self.colours[part] if joint else drawn.GROUND for joint, part in enumerate(self.parts)]
         solid = drawn.bodies(self.robot, q, self.pairs, self.tips, self.region.width)
         for joint, faces in solid.items():
             pen.fill(faces, own[joint], own[joint] if len(faces) == 1 else "none", drawn.FILL * alpha, BELOW)
-        stands = drawn.grounded(self.robot, q, self.pairs, robots.seats_of(self.robot))
-        drawn.draw_ground(pen, stands.points)
+        places, on_pedestals = drawn.grounded(self.robot, q, self.pairs, robots.seats_of(self.robot))
+        drawn.draw_ground(pen, places)
         outlined = [joint for joint, faces in solid.items() if len(faces) == 1]
-        sticks = robots.StickChoice(self.ends, outlined, stands.on_pedestals)
-        robots.draw_configuration(ax, self.robot, q, tips=self.tips, stroke=stroke, view=self.view, sticks=sticks)
+        self._draw_sticks(ax, q, stroke, own, outlined if on_pedestals else [0, *outlined])
         drawn.draw_sliders(pen, self.robot, q, own)
         drawn.draw_springs(pen, self.springs, q)
         if self.names:
@@ -194,6 +194,30 @@ class DrawnScene:
             corners = np.array([back @ low, back @ high, *both])
             self.region = Region(corners.min(axis=0), corners.max(axis=0))
 
+    def _draw_sticks(
+        self, ax: Any, q: Vector, stroke: robots.Stroke, own: Sequence[str], hidden: Sequence[int]
+    ) -> None:
+        """Sticks but of hidden bodies, joints as dots, tips as bigger ones; `own` has the colour of each joint."""
+        posture, (_, width, alpha) = self.robot.at(q), stroke
+        lines, dots, marks = (defaultdict[str, list[Vector]](list) for _ in range(3))
+        for stick in robots.sticks_of(self.robot, [*self.ends, *self.tips]):
+            body, (a, b) = stick.start[0], stick.placed(posture)
+            if body not in hidden and np.abs(a - b).max() > robots.SHORTEST:
+                lines[own[stick.end[0] if body else 0]] += [a, b, np.full(3, np.nan)]
+        for joint, oMi in enumerate(posture.placed().oMi):
+            if joint:
+                dots[own[joint]].append(np.array(oMi.translation))
+        for found, frames in ((dots, self.ends), (marks, self.tips)):
+            for frame in frames:
+                found[own[frame.joint]].append(np.array(posture.placement(frame).translation))
+        for kind, found, style in (
+            ("-", lines, {"linewidth": width, "solid_capstyle": "round", "solid_joinstyle": "round"}),
+            ("o", dots, {"markersize": robots.DOT * width, "markeredgewidth": 0.0}),
+            ("o", marks, {"markersize": robots.MARK * width, "markeredgecolor": "white"}),
+        ):
+            for shade, points in found.items():
+                ax.plot(*self.view.seen(points), kind, color=shade, alpha=alpha, **style)
+
     def _draw_closures(self, ax: Any, q: Vector, alpha: float, colour: str | None) -> bool:
         """Squares on the world, and lines between ends that are apart: rods grey, dashed where a closure is open."""
         posture, all_shut = self.robot.at(q), True
@@ -209,9 +233,8 @@ class DrawnScene:
                 ax.plot(*self.view.seen(fixed), "s", color=FIXED, zorder=ABOVE)
         return all_shut
 
-    def _draw_shape(self, ax: Any, frame: Frame, shape: Shape, q: Vector, alpha: float) -> None:
+    def _draw_shape(self, ax: Any, frame: Frame, shape: Shape, q: Vector, colour: str, alpha: float) -> None:
         """A shape as wires; of boxes that are moved the upper third is filled."""
-        colour = self.colours.get(self.parts[frame.joint], QUIET) if frame.joint else WORLD
         lines, width = self._wires(frame, shape, q), WIDE if frame.joint else NARROW
         in_one = np.vstack([part for line in lines for part in (line, np.full((1, 3), np.nan))])
         ax.plot(*self.view.seen(in_one), color=colour, linewidth=width, alpha=alpha, zorder=BELOW)

@@ -12,11 +12,10 @@ import pytest
 from matplotlib.figure import Figure
 
 from constraints import Base, Implicit, Options, Pose, Problem, Projection, Projector, Robot
-from constraints.errors import FileError, MissingExtraError, OptionError, SizeError, UnknownFrameError, WrongObjectError
+from constraints.errors import FileError, MissingExtraError, OptionError, SizeError, WrongObjectError
 from constraints.models import sample_arm, sample_two_arms
 from constraints.pictures import Drawing, plot_configurations
-from constraints.pictures.figures import new_figure
-from constraints.pictures.robots import draw_box, draw_configuration, stick_figure
+from constraints.pictures.robots import stick_figure
 from constraints.pictures.traces import plot_trace
 
 
@@ -126,33 +125,8 @@ def test_sticks_join_the_joints_down_to_the_tips() -> None:
 def test_nothing_holds_an_object_that_moves_freely() -> None:
     box = Robot.from_urdf("<robot name='box'><link name='body'/></robot>", base=Base.FREE_FLYER)
     assert stick_figure(box, [1.0, 2.0, 3.0, 0.0, 0.0, 0.0, 1.0]) == []
-    axes = new_figure(2, 2).add_subplot(projection="3d")
-    draw_configuration(axes, box, box.neutral, tips=["body"])
+    axes = box.plot(drawing=Drawing(tips=["body"])).axes[0]
     assert [(line.get_linestyle(), line.get_marker()) for line in axes.lines] == [("None", "o")] * 2
-
-
-def test_drawing_refuses_what_it_cannot_draw(arm: Robot) -> None:
-    figure = new_figure(2, 2)
-    space = figure.add_subplot(projection="3d")
-    with pytest.raises(WrongObjectError, match="3d"):
-        draw_configuration(new_figure(2, 2).add_subplot(), arm, arm.neutral)
-    with pytest.raises(SizeError):
-        draw_configuration(space, arm, np.zeros(3))
-    with pytest.raises(UnknownFrameError, match="tool"):
-        draw_configuration(space, arm, arm.neutral, tips=["tol"])
-
-
-def test_box_has_twelve_edges_at_its_corners() -> None:
-    axes = new_figure(2, 2).add_subplot(projection="3d")
-    draw_box(axes, [1.0, 0.0, 0.0, 0.0, 0.0, np.sqrt(0.5), np.sqrt(0.5)], (2.0, 4.0, 6.0))
-    lines = [np.transpose(line.get_data_3d()) for line in axes.lines]
-    edges = np.concatenate([np.stack([line[:-1], line[1:]], axis=2) for line in lines])
-    lengths = np.linalg.norm(np.diff(edges, axis=2)[..., 0], axis=1)
-    np.testing.assert_allclose(np.sort(lengths), [2] * 4 + [4] * 4 + [6] * 4)
-    np.testing.assert_allclose(edges.max(axis=(0, 2)), [3.0, 1.0, 3.0])
-    np.testing.assert_allclose(edges.min(axis=(0, 2)), [-1.0, -1.0, -3.0])
-    with pytest.raises(SizeError, match="box"):
-        draw_box(axes, np.eye(4), (1.0, 2.0))
 
 
 def test_groups_of_configurations_are_drawn_side_by_side(arm: Robot, tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from matplotlib.colors import to_rgb
 from numpy.testing import assert_allclose
 
 from constraints import Base, Robot
-from constraints.errors import UnknownFrameError, UnknownNameError, WrongObjectError
+from constraints.errors import SizeError, UnknownFrameError, UnknownNameError, WrongObjectError
 from constraints.manipulation import Shape
 from constraints.models import Mechanism, mechanisms, sample_arm, sample_humanoid
 from constraints.pictures import Drawing
@@ -257,6 +257,8 @@ def test_shapes_have_the_colour_of_what_carries_them(cell: Robot) -> None:
     parts = [np.isnan(line.get_data_3d()[0]).sum() for line in (*green, *grey)]
     assert parts == [6, 0, 6]  # two rings and four posts, a dot; the same of the other box
     assert len(cell.plot(drawing=Drawing(shapes=shapes), view="xz").axes[0].collections) == 1
+    own = cell.plot(drawing=Drawing(shapes=shapes, colour="#123456")).axes[0].lines
+    assert {line.get_color() for line in own} == {"#123456", "#8a8a8a"}  # one for all that moves
 
 
 def test_configurations_over_each_other_the_last_one_the_strongest() -> None:
@@ -267,6 +269,8 @@ def test_configurations_over_each_other_the_last_one_the_strongest() -> None:
     assert strengths[-1] == 1.0
     with pytest.raises(WrongObjectError, match="at least one"):
         ARM.plot(np.zeros((0, ARM.nq)))
+    with pytest.raises(SizeError, match="q"):
+        ARM.plot(np.zeros(3))
 
 
 def test_without_a_configuration_it_rests_in_its_bounds(linkage: Mechanism) -> None:
@@ -314,7 +318,7 @@ def test_the_ground_is_grey(linkage: Mechanism) -> None:
     pivots = [linkage.robot.at(q).placement(name).translation[:2] for name in ("crank", "rocker")]
     tops = [collection.get_paths()[0].vertices[0] for collection in axes.collections]
     assert_allclose(sorted(map(tuple, tops)), sorted(map(tuple, pivots)), atol=1e-12)
-    assert sum(line.get_color() == DARK for line in axes.lines) == 2  # the hatched lines below
+    assert [line.get_color() for line in axes.lines] == [DARK, DARK, *PALETTE[:1] * 2]  # below; no stick joins the two
     assert GROUND in {line.get_color() for line in ARM.plot(HOME, view="xz").axes[0].lines}  # what it stands on
     assert GROUND not in {
         line.get_color() for line in ARM.plot(HOME, view="xz", drawing=Drawing(colour="red")).axes[0].lines
