@@ -13,14 +13,12 @@ from liegroups.arrays import Matrix, Vector
 from liegroups.by_name import entry_names
 
 from ..paths.path import Path
-from ..pictures.figures import BAD, PALETTE, QUIET, TEXT, new_figure, save_figure
+from ..pictures.figures import BESIDE, LINES, QUIET, TEXT, moving_most, name_ordinate, save_figure, stacked
 
-WIDTH, PANEL, LINE = 9.0, 2.2, 0.21
-"""Width of the figure, height of a panel and of a line of text [inch]."""
+WIDTH, LINE = 9.0, 0.21
+"""Width of the figure, and height of a line of text [inch]."""
 LETTERS = 110
 """Of a line of text."""
-MOST = 8
-"""Largest number of lines in a panel: those that change most."""
 LEAST_ERROR = 1e-16
 """Smaller errors are drawn at this."""
 
@@ -40,14 +38,13 @@ def draw(path: Path, steps: tuple[str, ...], file: str) -> None:
     panels = _panels(path)
     bands = _bands(path, steps)
     text = textwrap.wrap("    ".join(f"{i}: {name}" for i, (name, _, _) in enumerate(bands, start=1)), LETTERS)
-    height = PANEL * (len(panels) + 1) + LINE * len(text) + 0.3
-    figure = new_figure(WIDTH, height, shown=False)
-    axes = figure.subplots(len(panels) + 1, 1, sharex=True, squeeze=False)[:, 0]
+    figure, axes = stacked(len(panels) + 1, shown=False)
+    figure.set_size_inches(WIDTH, figure.get_figheight() + LINE * len(text))
     for ax, (name, curves) in zip(axes, panels.items(), strict=False):
-        for i, (label, values) in enumerate(curves.items()):
-            ax.plot(path.times, values, label=label, color=(*PALETTE, BAD, QUIET)[i % 8], linewidth=1.2)
-        ax.set_ylabel(f"{name} [m, rad]" if name else "q [m, rad]")
-        ax.legend(fontsize="x-small", loc="center left", bbox_to_anchor=(1.0, 0.5))
+        for colour, (label, values) in zip(LINES, curves.items(), strict=False):
+            ax.plot(path.times, values, label=label, color=colour)
+        name_ordinate(ax, f"{name} [m, rad]" if name else "q [m, rad]")
+        ax.legend(**BESIDE)
     _errors(axes[-1], path)
     for ax in axes:
         for i, (_, begin, end) in enumerate(bands):
@@ -67,7 +64,7 @@ def _panels(path: Path) -> dict[str, dict[str, Vector]]:
     for i, name in enumerate(entry_names(space.factors, configuration=True)):
         part, _, joint = name.rpartition("/")
         found.setdefault(part, {})[joint] = samples[:, i]
-    return {part: _most(curves) for part, curves in found.items()}
+    return {part: moving_most(curves) for part, curves in found.items()}
 
 
 def _without_flips(path: Path) -> Matrix:
@@ -80,11 +77,6 @@ def _without_flips(path: Path) -> Matrix:
         signs = np.where((turns[1:] * turns[:-1]).sum(axis=1) < 0.0, -1.0, 1.0)
         turns[1:] *= np.cumprod(signs)[:, None]
     return samples
-
-
-def _most(curves: dict[str, Vector]) -> dict[str, Vector]:
-    order = sorted(curves, key=lambda name: -float(np.ptp(curves[name])))[:MOST]
-    return {name: values for name, values in curves.items() if name in order}
 
 
 def _bands(path: Path, steps: tuple[str, ...]) -> list[tuple[str, float, float]]:
@@ -105,9 +97,9 @@ def _errors(ax: Any, path: Path) -> None:
         for piece in path.pieces
         for q, t in zip(piece.samples, piece.times.tolist(), strict=True)
     ]
-    ax.semilogy(path.times, np.maximum(errors, LEAST_ERROR), color=PALETTE[0], linewidth=1.2)
+    ax.semilogy(path.times, np.maximum(errors, LEAST_ERROR), color=LINES[0])
     threshold = max(piece.options.threshold for piece in path.pieces)
-    ax.axhline(threshold, color=QUIET, linestyle="--", linewidth=1.0, label="threshold")
+    ax.axhline(threshold, color=QUIET, linestyle="--", label="threshold")
     ax.set_ylabel("largest error")
     ax.set_xlabel("time [s]")
-    ax.legend(fontsize="x-small", loc="center left", bbox_to_anchor=(1.0, 0.5))
+    ax.legend(**BESIDE)

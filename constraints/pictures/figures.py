@@ -5,11 +5,16 @@ from __future__ import annotations
 import importlib
 import io
 import os
+import textwrap
+from collections.abc import Mapping
 from functools import partial
 from types import NoneType
 from typing import Any
 
+import numpy as np
+
 from liegroups.arguments import expect
+from liegroups.arrays import Vector
 
 from ..errors import FileError, WrongObjectError
 from ..exports import from_extra
@@ -21,6 +26,8 @@ GOOD, BAD = "#007a5a", "#d55e00"
 """Of what is closed or found, and of what is open or failed."""
 QUIET, TEXT = "#606060", "#303030"
 """Of small print, and of text."""
+LINES = (*PALETTE, BAD, QUIET)
+"""Colours of curves: more lines cannot be told apart."""
 
 WIDE, HIGH, DOTS = 7.0, 2.4, 100
 """Width of a figure of curves, height of each of its panels [inch]; pixels an inch in files."""
@@ -109,6 +116,18 @@ def stacked(count: int, shown: bool) -> tuple[Any, list[Any]]:
     for each in axes:
         tidy(each)
     return figure, axes
+
+
+def moving_most(curves: Mapping[str, Vector]) -> dict[str, Vector]:
+    """Of many curves those that change most, as many as there are `LINES`, in their order."""
+    most = sorted(curves, key=lambda name: -float(np.ptp(curves[name])))[: len(LINES)]
+    return {name: curves[name] for name in curves if name in most}
+
+
+def name_ordinate(axes: Any, words: str) -> None:
+    """Say what a panel of curves shows, in lines that are no longer than it is high."""
+    lines = (textwrap.wrap(part, int(HIGH / (LETTER * 10.0))) for part in words.splitlines())
+    axes.set_ylabel("\n".join(line for part in lines for line in part))
 
 
 def tidy(axes: Any) -> None:

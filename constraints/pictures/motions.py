@@ -6,15 +6,13 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
 from liegroups.arguments import expect
 from liegroups.arrays import Vector
 
 from ..dynamics.motions import MotionRecord
 from ..dynamics.motions.series import energies_of, series_of
 from ..errors import UnknownNameError
-from .figures import BAD, BESIDE, PALETTE, QUIET, save_figure, stacked
+from .figures import BESIDE, LINES, QUIET, moving_most, name_ordinate, save_figure, stacked
 
 PANELS = ("q", "v", "a", "force", "multiplier", "power", "energy")
 """What can be drawn, a panel each."""
@@ -28,9 +26,6 @@ LABELS = {
     "power": "power [W]",
     "energy": "energy [J]",
 }
-COLOURS = (*PALETTE, BAD, QUIET)
-MOST = len(COLOURS)
-"""Largest number of lines in a panel: those that change most."""
 
 
 def plot_motion(
@@ -58,11 +53,11 @@ def plot_motion(
     panels = [(name, _lines(record, columns, name)) for name in wanted]
     figure, axes = stacked(len(panels), path is None)
     for ax, (name, lines) in zip(axes, panels, strict=True):
-        for i, (label, values) in enumerate(lines.items()):
-            ax.plot(record.times, values, label=label, color=COLOURS[i])
+        for colour, (label, values) in zip(LINES, lines.items(), strict=False):
+            ax.plot(record.times, values, label=label, color=colour)
         for crossing in record.events:
             ax.axvline(crossing.time, color=QUIET, linestyle=":")
-        ax.set_ylabel(LABELS.get(name, name))
+        name_ordinate(ax, LABELS.get(name, name))
         if lines:
             ax.legend(**BESIDE)
     axes[-1].set_xlabel("time [s]")
@@ -84,6 +79,4 @@ def _lines(record: MotionRecord, columns: Mapping[str, Vector], name: str) -> di
     if name not in PANELS:
         raise UnknownNameError("quantity of a motion", name, (*PANELS, *columns))
     prefix = f"{name} of " if name in ("force", "power") else f"{name} "
-    found = {key[len(prefix) :]: values for key, values in columns.items() if key.startswith(prefix)}
-    order = sorted(found, key=lambda key: -float(np.ptp(found[key])) if found[key].size else 0.0)[:MOST]
-    return {key: found[key] for key in found if key in order}
+    return moving_most({key[len(prefix) :]: values for key, values in columns.items() if key.startswith(prefix)})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from contextlib import suppress
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -20,7 +21,7 @@ from ..reduced.sweeps.transmission import pivots_of, transmission_angles
 from ..robot import Robot
 from ..robot.model.joints import radian_columns
 from ..words import first_names
-from .figures import BAD, BESIDE, PALETTE, save_figure, stacked
+from .figures import BAD, BESIDE, LINES, moving_most, name_ordinate, save_figure, stacked
 
 COLOURS = {
     SingularityKind.DEAD_POINT: BAD,
@@ -31,9 +32,6 @@ STYLES = ("-", "--")
 """Of what is travelled one way, and back."""
 HIDDEN = "_nolegend_"
 """A label that matplotlib leaves out of legends."""
-LINES = (*PALETTE, BAD, "#8a8a8a")
-MOST = len(LINES)
-"""Largest number of coordinates that are drawn, those that move most; more lines cannot be told apart."""
 
 
 class _Curve(NamedTuple):
@@ -77,12 +75,13 @@ def plot_sweep(sweep: Sweep, path: str | os.PathLike[str] | None = None) -> Any:
     if not len(sweep.values):
         raise OptionError("the sweep has nothing to plot: it reached no value")
     way = _Curve.of(sweep)
-    curves, is_angle = _curves(sweep, way)
-    names = np.array(sweep.coordinates.dependent)
-    groups = [(mask, unit) for mask, unit in ((is_angle, "rad"), (~is_angle, "m")) if mask.any()]
+    groups: dict[str, dict[str, Vector]] = {"rad": {}, "m": {}}
+    for name, curve, is_angle in zip(sweep.coordinates.dependent, *_curves(sweep, way), strict=True):
+        groups["rad" if is_angle else "m"][name] = curve
+    groups = {unit: curves for unit, curves in groups.items() if curves}
     figure, panels = stacked(len(groups) + 1, path is None)
-    for axes, (mask, unit) in zip(panels, groups, strict=False):
-        _draw_coordinates(axes, way, curves[:, mask], names[mask].tolist(), unit)
+    for axes, (unit, curves) in zip(panels, groups.items(), strict=False):
+        _draw_coordinates(axes, way, curves, unit)
     _draw_measure(panels[-1], sweep, way)
     for axes in panels:
         for each in sweep.singularities:
@@ -107,7 +106,7 @@ def _is_angle(sweep: Sweep) -> BoolVector:
 
 
 def _curves(sweep: Sweep, way: _Curve) -> tuple[Matrix, BoolVector]:
-    """Dependent coordinates (n, r), counted on over whole turns, and which of them are angles."""
+    """Dependent coordinates (r, n), counted on over whole turns, and which of them are angles."""
     robot: Robot = sweep.coordinates.constraint_set.robot
     columns = sweep.coordinates.partition.dependent
     steps = [robot.space.difference(a, b)[columns] for a, b in pairwise(way.qs)]
@@ -117,36 +116,33 @@ def _curves(sweep: Sweep, way: _Curve) -> tuple[Matrix, BoolVector]:
             start[leaf.v] = way.qs[0][leaf.q]
         elif leaf.space.nv == 1:
             start[leaf.v] = np.arctan2(*way.qs[0][leaf.q][::-1])
-    curves = start[columns] + np.vstack(
-        [np.zeros(len(columns)), np.cumsum(np.array(steps).reshape(-1, len(columns)), 0)]
-    )
-    return curves, _is_angle(sweep)[columns]
+    return np.cumsum([start[columns], *steps], axis=0).T, _is_angle(sweep)[columns]
 
 
-def _draw_coordinates(axes: Any, way: _Curve, curves: Matrix, names: list[str], unit: str) -> None:
-    most: list[int] = np.sort(np.argsort(-np.ptp(curves, axis=0), kind="stable")[:MOST]).tolist()
-    for k, i in enumerate(most):
-        for number, part in enumerate(way.parts):
-            label = names[i] if number == 0 else HIDDEN
-            style = STYLES[number % 2]
-            axes.plot(way.values[part], curves[part, i], style, color=LINES[k], label=label)
+def _draw_coordinates(axes: Any, way: _Curve, curves: Mapping[str, Vector], unit: str) -> None:
+    drawn = moving_most(curves)
+    for colour, (name, curve) in zip(LINES, drawn.items(), strict=False):
+        _draw(axes, way, curve, colour, name)
     axes.set_ylabel(f"dependent [{unit}]")
-    left = curves.shape[1] - len(most)
-    title = f"and {left} that move less" if left else None
-    axes.legend(title=title, **BESIDE)
+    left = len(curves) - len(drawn)
+    axes.legend(title=f"and {left} that move less" if left else None, **BESIDE)
 
 
 def _draw_measure(axes: Any, sweep: Sweep, way: _Curve) -> None:
     """The transmission angle where there is one, or the least singular value; that with actuators held beside it."""
     for label, measure, colour in _measures(sweep, way):
-        for number, part in enumerate(way.parts):
-            style = STYLES[number % 2]
-            line = axes.plot(way.values[part], measure[part], style, color=colour)[0]
-            line.set_label(label if number == 0 and sweep.actuated else HIDDEN)
-        axes.set_ylabel("least singular value" if sweep.actuated else label)
+        _draw(axes, way, measure, colour, label if sweep.actuated else HIDDEN)
+        name_ordinate(axes, "least singular value" if sweep.actuated else label)
     if sweep.actuated:
         axes.legend(**BESIDE)
     axes.set_ylim(bottom=0.0)
+
+
+def _draw(axes: Any, way: _Curve, curve: Vector, colour: str, label: str) -> None:
+    """A curve, in another style where it goes back; its name is in the legend once."""
+    for number, part in enumerate(way.parts):
+        style = {"color": colour, "label": HIDDEN if number else label}
+        axes.plot(way.values[part], curve[part], STYLES[number % 2], **style)
 
 
 def _measures(sweep: Sweep, way: _Curve) -> list[tuple[str, Vector, str]]:

@@ -39,12 +39,18 @@ def cell() -> Robot:
 
 
 def motion() -> Any:
-    return simulate(LINKAGE.constraint_set(), CLOSED, np.zeros(3), 0.1, 0.002)
+    return simulate(LINKAGE.constraint_set(), CLOSED, np.zeros(3), 0.1, 0.002, forces=[pulling()])
 
 
-def modes() -> Any:
-    spring = PointSpring(LINKAGE.robot, "crank_end", rigid_transform([0.2, 0.55, 0.0]), 120.0, length=0.2)
-    return equilibrium(LINKAGE.minimal_coordinates(CLOSED), CLOSED, external=[spring]).or_raise().modes()
+def pulling(**numbers: float) -> PointSpring:
+    """A spring that pulls the crank of the four-bar."""
+    return PointSpring(LINKAGE.robot, "crank_end", rigid_transform([0.2, 0.55, 0.0]), 120.0, length=0.2, **numbers)
+
+
+def modes(**numbers: float) -> Any:
+    """Of the four-bar at rest on this spring."""
+    rest = equilibrium(LINKAGE.minimal_coordinates(CLOSED), CLOSED, external=[pulling(**numbers)])
+    return rest.or_raise().modes()
 
 
 def path() -> Any:
@@ -68,6 +74,7 @@ FIGURES: dict[str, Callable[[], Any]] = {
     "iterates": lambda: assemble_position(LINKAGE.constraint_set(), CLOSED + 0.05).plot_iterates(),
     "modes": lambda: modes().plot(),
     "motion": lambda: motion().plot(),
+    "long names": lambda: motion().plot(what=["power of PointSpring crank_end to world"] * 2),
     "sweep": lambda: LINKAGE.sweep(CLOSED, "crank", np.linspace(0.7, 7.0, 20)).plot(),
     "path": lambda: plot_path(path(), count=6),
     "trace": lambda: projection().plot(),

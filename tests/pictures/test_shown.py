@@ -14,17 +14,15 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from matplotlib.animation import FuncAnimation
+from pictures.test_readable import modes
 from PIL import Image
 
-from constraints import rigid_transform
-from constraints.dynamics import PointSpring
 from constraints.errors import FileError, OptionError, SizeError, WrongObjectError
 from constraints.loops import assemble_position
 from constraints.models import Mechanism, mechanisms, sample_arm
 from constraints.pictures import animate, plot_configurations
 from constraints.pictures.assemblies import FRAME_TIME
 from constraints.pictures.figures import new_figure
-from constraints.reduced import equilibrium
 
 ARM = sample_arm()
 HOME = ARM.reference("home")
@@ -124,17 +122,14 @@ def test_a_notebook_shows_an_animation_and_not_its_figure(linkage: Mechanism, mo
 
 def test_iterates_and_modes_have_a_window_where_they_are_not_written(linkage: Mechanism, tmp_path: Path) -> None:
     """Spectrum, table and shapes of modes lie beside each other; the table fills the width, a shape 9 square inches."""
-    q = linkage.posture("closed")
-    assembly = assemble_position(linkage.constraint_set(), q + 0.05)
-    spring = PointSpring(linkage.robot, "crank_end", rigid_transform([0.2, 0.55, 0.0]), 120.0, length=0.2)
-    modes = equilibrium(linkage.minimal_coordinates(q), q, external=[spring]).or_raise().modes()
+    assembly = assemble_position(linkage.constraint_set(), linkage.posture("closed") + 0.05)
     assembly.plot_iterates(tmp_path / "way.gif")
     with Image.open(tmp_path / "way.gif") as picture:
         frames: Any = getattr(picture, "n_frames", 1)
         assert (frames, picture.info["duration"]) == (len(assembly.iterates), 1000.0 * FRAME_TIME)
-    modes.plot(tmp_path / "modes.png")
+    modes().plot(tmp_path / "modes.png")
     assert plt.get_fignums() == []
-    figures = [assembly.plot_iterates(), modes.plot()]
+    figures = [assembly.plot_iterates(), modes().plot()]
     assert plt.get_fignums() == [figure.number for figure in figures]
     figure = figures[1]
     figure.draw_without_rendering()

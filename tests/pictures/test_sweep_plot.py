@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+from pictures.test_readable import modes, motion
 
-from constraints import errors, rigid_transform
-from constraints.dynamics import PointSpring, simulate
+from constraints import errors
 from constraints.models import Mechanism, mechanisms
 from constraints.pictures import plot_assembly
 from constraints.pictures.figures import BAD, GOOD
 from constraints.pictures.modes import COLOURS
-from constraints.reduced import Sweep, SweepOptions, equilibrium
+from constraints.reduced import Sweep, SweepOptions
 
 pytest.importorskip("matplotlib").use("agg")
 
@@ -43,7 +43,9 @@ def test_it_is_drawn(tmp_path: Any) -> None:
     for there, back in (lines[:2], lines[2:]):
         assert (there.get_xdata()[-1], there.get_ydata()[-1]) == (back.get_xdata()[0], back.get_ydata()[0])
         assert there.get_xdata()[-1] == found.singularities[0].value
-    assert below.get_ylabel() == "transmission angle [deg]\nloop of coupler_end to rocker_end"
+    assert sorted(curves(found)[0]) == ["coupler", "crank"]  # once each
+    assert below.get_ylabel().split("\n", 1)[0] == "transmission angle [deg]"
+    assert below.get_ylabel().split()[3:] == "loop of coupler_end to rocker_end".split()
     assert below.lines[0].get_ydata()[-1] == pytest.approx(0.0, abs=1e-4)
     slider = mechanisms.slider_crank()
     turned = slider.sweep(closed(slider), "crank", np.linspace(0.7, 7.0, 20))
@@ -53,6 +55,9 @@ def test_it_is_drawn(tmp_path: Any) -> None:
     yawed = platform.sweep(
         closed(platform), "platform[5]", [0.5, 1.0, 2.0], preferred=["platform"], actuated=platform.motors
     )
+    legs = {f"leg{i}": yawed.qs[:, platform.robot.slice_of(f"leg{i}")] for i in range(1, 7)}
+    turned_by = {f"{leg}[{k}]": np.ptp(np.unwrap(q[:, k])) for leg, q in legs.items() for k in range(2)}
+    assert set(curves(yawed)[0]) == set(sorted(turned_by, key=turned_by.__getitem__)[-8:])
     assert curves(yawed)[1:] == [[f"length{i}" for i in range(1, 7)], ["of J_v", "actuators held"]]
     assert yawed.plot().axes[-1].get_xlabel() == "platform[5] [rad]"
     nothing = linkage.sweep(closed(linkage), "rocker", [3.0])
@@ -64,19 +69,9 @@ def labelled(axes: Any) -> dict[str, tuple[np.ndarray, np.ndarray]]:
     return {line.get_label(): line.get_data() for line in axes.lines if not line.get_label().startswith("_")}
 
 
-def pulled(**numbers: float) -> Any:
-    """Modes of a four-bar at rest on a spring."""
-    linkage = mechanisms.four_bar()
-    spring = PointSpring(linkage.robot, "crank_end", rigid_transform([0.2, 0.55, 0.0]), 120.0, length=0.2, **numbers)
-    rest = equilibrium(linkage.minimal_coordinates(closed(linkage)), closed(linkage), external=[spring]).or_raise()
-    return rest, spring
-
-
 def test_curves_of_a_motion_are_its_series() -> None:
     """At most eight of a quantity, those that change most; a column by its name; time is below all."""
-    spring = pulled()[1]
-    linkage = mechanisms.four_bar()
-    record = simulate(linkage.constraint_set(), closed(linkage), np.zeros(3), 0.1, 0.002, forces=[spring])
+    record = motion()
     series, wanted = record.series(), ["q", "v", "a", "multiplier", "force", "power", "energy", "position drift"]
     figure = record.plot(what=wanted)
     for axes, name in zip(figure.axes, wanted, strict=True):
@@ -113,13 +108,13 @@ def test_curves_of_a_sweep_are_its_configurations() -> None:
 @pytest.mark.parametrize("damping", [0.0, 3.0, 4000.0])
 def test_the_spectrum_shows_the_eigenvalues(damping: float) -> None:
     """Each once, round where it swings, square where not, in the colour of its class, inside of the axes."""
-    modes = pulled(damping=damping)[0].modes()
-    (axes,) = (axes for axes in modes.plot().axes if axes.get_xlabel() == "Re s [1/s]")
+    found = modes(damping=damping)
+    (axes,) = (axes for axes in found.plot().axes if axes.get_xlabel() == "Re s [1/s]")
     dots = [line for line in axes.lines if line.get_marker() in ("o", "s")]
     assert [complex(*map(float, np.ravel(dot.get_data()))) for dot in dots] == pytest.approx(
-        [m.eigenvalue for m in modes]
+        [m.eigenvalue for m in found]
     )
-    for dot, mode in zip(dots, modes, strict=True):
+    for dot, mode in zip(dots, found, strict=True):
         assert dot.get_marker() == ("o" if mode.eigenvalue.imag else "s")
         assert dot.get_color() == COLOURS[mode.kind.value.partition(",")[0]]
         (x,), (y,) = dot.get_data()

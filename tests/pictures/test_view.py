@@ -14,10 +14,11 @@ import pinocchio as pin
 import pytest
 from models.test_visuals import crane_in
 from numpy.testing import assert_allclose
+from pictures.test_readable import modes
 
 from constraints import Implicit, Pose, Position, Problem, Projector, Robot, rigid_transform
 from constraints.__main__ import main
-from constraints.dynamics import PointSpring, simulate
+from constraints.dynamics import simulate
 from constraints.errors import FileError, MissingExtraError, OptionError, WrongObjectError
 from constraints.loops import assemble_position
 from constraints.manipulation import Shape, interpolate, read_scene
@@ -29,7 +30,6 @@ from constraints.pictures.browser.film import Film
 from constraints.pictures.browser.films import film_of
 from constraints.pictures.browser.meshes import Meshes, between
 from constraints.pictures.browser.view import View
-from constraints.reduced import equilibrium
 from constraints.robot import Part
 from constraints.robot.files.packages import VisualFile
 
@@ -319,10 +319,7 @@ def test_iterates_modes_and_scenes_are_shown() -> None:
     assert_allclose(film.configurations[-1], assembly.q)
     assert film.labels[0].startswith("iterate 0: ")
     assert len(film) == len(assembly.iterates) > 2
-    system = linkage.minimal_coordinates(q)
-    spring = PointSpring(linkage.robot, "crank_end", rigid_transform([0.2, 0.55, 0.0]), 120.0, length=0.2)
-    modes = equilibrium(system, q, external=[spring]).or_raise().modes()
-    swing = film_of(modes.or_raise()[0])
+    swing = film_of(modes().or_raise()[0])
     assert (len(swing), swing.timed, len(swing.closures)) == (50, True, 1)
     closing = linkage.minimal_coordinates(q).close(q)
     assert_allclose(film_of(closing).configurations[-1], closing.q)
