@@ -69,39 +69,21 @@ def film(
     animation._repr_html_ = partial(page_of, animation, rate)  # the animation is ours: nobody else has seen it
     figure._animation = animation
     if path is not None:
-        write_film(animation, path, rate)
+        ending = as_path(path).suffix.lower()
+        if ending == ".html":
+            content = page_of(animation, rate).encode()
+        else:
+            with tempfile.TemporaryDirectory() as folder:
+                made = Path(folder) / f"film{ending}"
+                animation.save(made, writer="pillow" if ending == ".gif" else "ffmpeg", fps=rate, dpi=DOTS)
+                content = made.read_bytes()
+        write_file(path, content)
     return animation
 
 
 def page_of(animation: Any, rate: float) -> str:
-    """An animation with its controls as HTML that needs no other file and no network.
-
-    Args:
-        animation: matplotlib's.
-        rate: pictures a second.
-    """
-    whole = {"animation.embed_limit": LARGEST}
-    with from_extra("matplotlib", "plot").rc_context(whole):
+    """An animation with its controls as HTML that needs no other file and no network."""
+    with from_extra("matplotlib", "plot").rc_context({"animation.embed_limit": LARGEST}):
         page: str = animation.to_jshtml(fps=rate, default_mode="loop")
     style = _STYLE + "".join(f'.fa-{name}:before{{content:"{sign}"}}' for name, sign in _SIGNS.items()) + "</style>"
     return re.sub(r"<link[^>]*font-awesome[^>]*>", lambda _: style, page)
-
-
-def write_film(animation: Any, path: str | os.PathLike[str], rate: float) -> None:
-    """Write an animation to a file whose ending says how.
-
-    Args:
-        animation: matplotlib's.
-        path: the file, which `check_film` took.
-        rate: pictures a second.
-
-    Raises:
-        FileError: the file cannot be written, with the reason.
-    """
-    kind = as_path(path).suffix.lower()
-    if kind == ".html":
-        return write_file(path, page_of(animation, rate).encode())
-    with tempfile.TemporaryDirectory() as folder:
-        made = Path(folder) / f"film{kind}"
-        animation.save(made, writer="pillow" if kind == ".gif" else "ffmpeg", fps=rate, dpi=DOTS)
-        return write_file(path, made.read_bytes())

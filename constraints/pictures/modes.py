@@ -124,8 +124,6 @@ def _scene(mode: Mode) -> DrawnScene:
 
 def _swing(scene: DrawnScene, mode: Mode, count: int) -> tuple[Vector, ...]:
     """Closed configurations of a period whose amplitude can be seen, or the largest at which the loops close."""
-    if count == 0:
-        return mode.configurations(count)  # refuses it
     still = np.array(scene.points(mode.state.q))
     near = np.array(scene.points(mode.configurations(1, amplitude=SMALLEST)[0]))
     speed = float(np.sqrt(((near - still) ** 2).sum(axis=1).max(initial=0.0))) / SMALLEST

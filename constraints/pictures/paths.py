@@ -68,7 +68,7 @@ def plot_path(
     whole_number(count, "number of pictures of a path", 2, 100)
     times, Q = _sampled(motion, count)
     traces = _traces(scene, motion.samples)
-    _look(scene, Q, traces, view)
+    scene.look(Q, view, more=[point for trace in traces for point in trace])
     figure, pictures, _ = panels(scene, [""] * count, path is None, PanelLayout(side=SMALL, columns=in_a_row(count)))
     for axes, time, q in zip(pictures, times, Q, strict=True):
         scene.show(axes)
@@ -126,7 +126,7 @@ def animate(
         drawn = configurations_of(scene.robot, configurations)
         words, traces = [""] * len(drawn), _traces(scene, drawn)
         marks = [np.arange(len(drawn)) <= i for i in range(len(drawn))]
-    _look(scene, drawn, traces, view)
+    scene.look(drawn, view, more=[point for trace in traces for point in trace])
     figure, (axes,), _ = panels(scene, [""], has_window(path), PanelLayout(side=SIDE))
 
     def draw(i: int) -> None:
@@ -154,11 +154,6 @@ def _traces(scene: DrawnScene, samples: Iterable[Vector]) -> list[Matrix]:
     """The ways (n, 3) of the shapes that are moved, at samples of the motion."""
     moved = [part for part in scene.shapes if part[0].joint]
     return [np.array([scene.placed(*part, q).translation for q in samples]) for part in moved]
-
-
-def _look(scene: DrawnScene, Q: Sequence[Vector], traces: Sequence[Matrix], view: Wanted) -> None:
-    """Let the scene show all of the motion."""
-    scene.look(Q, view, more=[point for trace in traces for point in trace])
 
 
 def _draw(axes: Any, scene: DrawnScene, q: Vector, traces: Sequence[Matrix], words: str) -> None:

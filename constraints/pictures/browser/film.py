@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, final
 
 import numpy as np
@@ -47,15 +47,10 @@ class Film:
     times: Vector
     labels: tuple[str, ...] = ()
     closures: tuple[tuple[Frame, Frame], ...] = ()
-    shapes: tuple[Shape, ...] = field(default=())
+    shapes: tuple[Shape, ...] = ()
     timed: bool = False
     met: tuple[str, ...] = ()
     trees: Branchings | None = None
-
-    @property
-    def name(self) -> str:
-        """Of the robot."""
-        return self.robot.name
 
     def __len__(self) -> int:
         return len(self.configurations)
@@ -100,8 +95,8 @@ class Film:
         return replace(self, labels=names)
 
 
-def of_path(path: Path, most: int, name: Callable[[int], str]) -> Film:
-    """A path at equal steps of time, each piece from its start to its end; a piece has one name."""
+def of_path(path: Path, most: int, names: Sequence[str] = ()) -> Film:
+    """A path at equal steps of time, each piece from its start to its end; a piece has one name, or none."""
     problem = path.pieces[0].problem
     if problem.robot is None:
         raise WrongObjectError("path to show", "a path of a robot", path)
@@ -115,9 +110,9 @@ def of_path(path: Path, most: int, name: Callable[[int], str]) -> Film:
         at = np.linspace(0.0, 1.0, steps)[0 if i == 0 else 1 :]
         rows += [*piece.at_times(at)]
         times += [begun + duration * float(t) for t in at]
-        labels += [name(i)] * len(at)
+        labels += [names[i]] * len(at) if names else []
         begun += duration
-    return Film.of(problem.robot, rows, times, labels if any(labels) else (), problem.constraints)
+    return Film.of(problem.robot, rows, times, labels, problem.constraints)
 
 
 def thinned(count: int, most: int) -> list[int]:

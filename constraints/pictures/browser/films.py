@@ -62,7 +62,7 @@ def film_of(
     whole_number(most, "most configurations of a view", 2)
     if q is not None and not isinstance(what, Robot | Mechanism | Scene):
         raise WrongObjectError("q", f"None: a {type(what).__name__} has its own configurations", q)
-    film = _film(what, q, most)
+    film = _posed(what, q) if isinstance(what, Robot | Mechanism | Scene) else _film(what, most)
     solids = as_tuple(shapes, "shapes to show", "Shape")
     for shape in solids:
         expect(shape, Shape, "shape to show")
@@ -84,28 +84,17 @@ def _states(graph: ConstraintGraph, configurations: Matrix) -> list[str]:
     return names
 
 
-@singledispatch
-def _film(what: Any, q: Any, most: int) -> Film:
-    raise WrongObjectError("what to show", SHOWABLE, what)
-
-
-@_film.register
-def _(what: Robot, q: Any, most: int) -> Film:
-    return _of_configurations(what, q, ())
-
-
-@_film.register
-def _(what: Mechanism, q: Any, most: int) -> Film:
+def _posed(what: Robot | Mechanism | Scene, q: Any) -> Film:
+    """At configurations that are given, or at rest."""
+    if isinstance(what, Robot):
+        return _of_configurations(what, q, ())
+    if isinstance(what, Scene):
+        where = _at_rest(what) if q is None else q
+        return replace(_of_configurations(what.robot, where, ()), shapes=what.shapes)
     postures = what.postures
     if q is None and postures:
         q = postures.get("closed", next(iter(postures.values())))
     return _of_configurations(what.robot.with_references(postures), q, (*what.closures, *what.couplers))
-
-
-@_film.register
-def _(what: Scene, q: Any, most: int) -> Film:
-    where = _at_rest(what) if q is None else q
-    return replace(_of_configurations(what.robot, where, ()), shapes=what.shapes)
 
 
 def _at_rest(scene: Scene) -> Vector | None:
@@ -147,35 +136,26 @@ def _of_configurations(robot: Robot, q: Any, owners: Iterable[RowOwner]) -> Film
     return Film.of(robot, several, owners=owners)
 
 
-@_film.register
-def _(what: Path, q: Any, most: int) -> Film:
-    return of_path(what, most, lambda i: "")
+@singledispatch
+def _film(what: Any, most: int) -> Film:
+    raise WrongObjectError("what to show", SHOWABLE, what)
+
+
+_film.register(Path, of_path)
+_film.register(Connection, of_connection)
+_film.register(Plan, of_plan)
+_film.register(Trajectory, of_trajectory)
 
 
 @_film.register
-def _(what: Interpolation, q: Any, most: int) -> Film:
+def _(what: Interpolation, most: int) -> Film:
     if what.path is None:
         raise WrongObjectError("path to show", "an interpolation that got anywhere", str(what))
-    return of_path(what.path, most, lambda i: "")
+    return of_path(what.path, most)
 
 
 @_film.register
-def _(what: Connection, q: Any, most: int) -> Film:
-    return of_connection(what, most)
-
-
-@_film.register
-def _(what: Plan, q: Any, most: int) -> Film:
-    return of_plan(what, most)
-
-
-@_film.register
-def _(what: Trajectory, q: Any, most: int) -> Film:
-    return of_trajectory(what, most)
-
-
-@_film.register
-def _(what: MotionRecord, q: Any, most: int) -> Film:
+def _(what: MotionRecord, most: int) -> Film:
     times: Vector = what.times
     count = int(np.clip(round(A_SECOND * float(times[-1] - times[0])) + 1, min(2, len(times)), most))
     wanted = np.linspace(float(times[0]), float(times[-1]), count)
@@ -185,7 +165,7 @@ def _(what: MotionRecord, q: Any, most: int) -> Film:
 
 
 @_film.register
-def _(what: Sweep, q: Any, most: int) -> Film:
+def _(what: Sweep, most: int) -> Film:
     rows = what.coordinates.constraint_set
     if not len(what.qs):
         raise WrongObjectError("sweep to show", "one that reached a value", str(what))
@@ -195,7 +175,7 @@ def _(what: Sweep, q: Any, most: int) -> Film:
 
 
 @_film.register
-def _(what: Mode, q: Any, most: int) -> Film:
+def _(what: Mode, most: int) -> Film:
     rows = what.state.coordinates.constraint_set
     period = what.configurations(min(int(A_SECOND * PERIOD), most))
     return Film.of(rows.robot, period, PERIOD * np.arange(len(period)) / len(period), owners=rows.stack)
@@ -203,7 +183,7 @@ def _(what: Mode, q: Any, most: int) -> Film:
 
 @_film.register(Assembly)
 @_film.register(Closing)
-def _(what: Assembly | Closing, q: Any, most: int) -> Film:
+def _(what: Assembly | Closing, most: int) -> Film:
     rows = what.constraint_set
     if not what.iterates:
         return Film.of(rows.robot, [what.q], None, [what.status.name], rows.stack)
@@ -212,7 +192,7 @@ def _(what: Assembly | Closing, q: Any, most: int) -> Film:
 
 
 @_film.register
-def _(what: Projection, q: Any, most: int) -> Film:
+def _(what: Projection, most: int) -> Film:
     robot = what.problem.robot
     if robot is None:
         raise WrongObjectError("projection to show", "one of a robot", what)
@@ -220,7 +200,7 @@ def _(what: Projection, q: Any, most: int) -> Film:
 
 
 @_film.register
-def _(what: ProjectionBatch, q: Any, most: int) -> Film:
+def _(what: ProjectionBatch, most: int) -> Film:
     robot = what.problem.robot
     if robot is None or not len(what):
         raise WrongObjectError("batch to show", "one of a robot, with a row", what)

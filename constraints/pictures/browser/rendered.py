@@ -105,7 +105,7 @@ def render(
             shot = Shot.of(_corners(page.stage, tuple(drawn.placements)), look, how.width)
             pictures = photographs(page, shot, steps, how.seconds)
     except (MissingExtraError, NoCameraError) as error:
-        _log.warning("%s: drawn as sticks, %s", film.name, error)
+        _log.warning("%s: drawn as sticks, %s", film.robot.name, error)
         names = {
             title or " " * (i + 1): film.configurations[k]
             for i, (k, title) in enumerate(zip(steps, titles, strict=True))

@@ -21,7 +21,7 @@ def of_connection(what: Connection, most: int) -> Film:
     """The path; or the end that was refused; or the ends from which trees grew."""
     robot, trees = what.problem.robot, what.trees
     if what.path is not None:
-        return of_path(what.path, most, lambda i: "")
+        return of_path(what.path, most)
     if robot is not None and what.refused is not None:
         return _of_refused(robot, what.refused, what, what.collisions)
     if robot is None or trees is None:
@@ -36,7 +36,7 @@ def of_connection(what: Connection, most: int) -> Film:
 def of_plan(what: Plan, most: int) -> Film:
     """The path, each piece named by its transition; or the end that was refused."""
     if what.path is not None:
-        return of_path(what.path, most, lambda i: what.on[i] if what.on else "")
+        return of_path(what.path, most, what.on)
     if what.refused is None or what.robot is None:
         hint = "; a Connection in `plan.cases` can be shown" if what.cases else ""
         raise WrongObjectError("path to show", f"a plan with a path, or with an end that was refused{hint}", str(what))

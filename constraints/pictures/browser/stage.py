@@ -103,12 +103,10 @@ class Stage:
         for frame in frames:
             self.add_arrows(f"{self._carrier(frame.joint)}/frame {plain(frame.name)}", frame.placement)
         self._add_floor()
-        up = upright(self.look())
-        above = self.region.middle + ABOVE * self.region.reach * up
+        above = self.region.middle + ABOVE * self.region.reach * upright(self.look())
         self.label = self._scene.add_label("/label", "", position=above, anchor="bottom-center")
         self.label.visible = False
-        light(server.scene)
-        place_camera(server.initial_camera, self.region, self.look())
+        self._place_camera(server.initial_camera)
 
     # What is there.
 
@@ -263,15 +261,20 @@ class Stage:
         position = np.array([*region.middle[:2], min(0.0, self._lowest)])
         width, cell = FLOOR * region.width, 0.5 * region.grid
         self._scene.add_grid(
-            "/world/floor",
-            width,
-            width,
-            cell_size=cell,
-            section_size=region.grid,
-            cell_color=CELLS,
-            section_color=SECTIONS,
-            position=position,
-        )
+            "/world/floor", width, width, cell_size=cell, section_size=region.grid, cell_color=CELLS,
+            section_color=SECTIONS, position=position,
+        )  # fmt: skip
+
+    def _place_camera(self, camera: Any) -> None:
+        """Let new pages see all of it, in light from above and below.
+
+        An environment that is mirrored takes a computer without a graphics card long.
+        """
+        self._scene.configure_environment_map(None)
+        self._scene.add_light_hemisphere("/world/light", ground_color=BELOW, intensity=BRIGHT)
+        away = AWAY * self.region.reach / np.tan(0.5 * FIELD)
+        camera.fov, camera.near, camera.far = FIELD, NEAR * away, FAR * away
+        camera.look_at, camera.position = self.region.middle, self.region.middle + away * self.look()
 
     # Where it is.
 
@@ -309,44 +312,20 @@ class Stage:
         posture = self._film.robot.at(q)
         oMi = posture.placed().oMi
         for joint, node in self._carriers.items():
-            move(node, **at(oMi[joint]))
+            seat = at(oMi[joint])
+            node.position, node.wxyz = seat["position"], seat["wxyz"]  # nothing is sent where it has them
         stretch(self._lines, np.array([stick.placed(posture) for stick in self._sticks]).reshape(-1, 2, 3))
         for rod, length in zip(self._rods, stretch(self._rods, self._ends(posture)).tolist(), strict=True):
             rod.visible = length > SEEN_APART * self.region.reach
         self.label.text, self.label.visible = label, bool(label)
 
 
-def move(node: Any, position: Vector, wxyz: Vector) -> None:
-    """Give a node another pose; nothing is sent where it has it."""
-    node.position, node.wxyz = position, wxyz
-
-
 def stretch(bars: Sequence[Any], ends: Matrix) -> Vector:
     """Put bars of length 1 between points (n, 2, 3); the lengths (n,) [m]."""
     middles, turned, lengths = between(ends[:, 0], ends[:, 1])
     for bar, middle, wxyz, length in zip(bars, middles, turned, lengths.tolist(), strict=True):
-        move(bar, middle, wxyz)
-        bar.scale = (1.0, 1.0, max(length, SHORTEST))
+        bar.position, bar.wxyz, bar.scale = middle, wxyz, (1.0, 1.0, max(length, SHORTEST))
     return lengths
-
-
-def light(scene: Any) -> None:
-    """Light from above and below. An environment that is mirrored takes a computer without a graphics card long."""
-    scene.configure_environment_map(None)
-    scene.add_light_hemisphere("/world/light", ground_color=BELOW, intensity=BRIGHT)
-
-
-def place_camera(camera: Any, region: Region, look: Vector) -> None:
-    """Let new pages see the whole region.
-
-    Args:
-        camera: the first one of a server.
-        region: what is shown.
-        look: unit vector to the camera.
-    """
-    away = AWAY * region.reach / np.tan(0.5 * FIELD)
-    camera.fov, camera.near, camera.far = FIELD, NEAR * away, FAR * away
-    camera.look_at, camera.position = region.middle, region.middle + away * look
 
 
 def upright(look: Vector) -> Vector:

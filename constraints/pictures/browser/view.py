@@ -220,7 +220,7 @@ class View:
         """Slider, play button, and what could not be drawn."""
         gui, film = self._server.gui, self.film
         gui.configure_theme(show_logo=False, show_share_button=False)
-        gui.set_panel_label(film.name)
+        gui.set_panel_label(film.robot.name)
         self._slider = self._button = self._words = self._joints = None
         if len(film) > 1:
             self._slider = gui.add_slider("configuration", 0, len(film) - 1, 1, 0)
@@ -311,7 +311,10 @@ class View:
         Raises:
             FileError: it cannot be written, or is not called .html.
         """
-        write_file(as_html_path(path), self.to_html().encode())
+        name = os.fspath(path)
+        if not name.lower().endswith((".html", ".htm")):
+            raise FileError(name, "is a page: expected a name that ends in .html")
+        write_file(name, self.to_html().encode())
 
     # Its end.
 
@@ -341,20 +344,8 @@ class View:
         self.close()
 
     def __repr__(self) -> str:
-        return f"View of {self.film.name} at {self.url}" + (" (closed)" if self._closed.is_set() else "")
+        return f"View of {self.robot.name} at {self.url}" + (" (closed)" if self._closed.is_set() else "")
 
     def _repr_html_(self) -> str:
         """The page inside a notebook."""
         return f'<iframe src="{self.url}" width="100%" height="500" style="border: 0"></iframe>'
-
-
-def as_html_path(path: str | os.PathLike[str]) -> str:
-    """The path of a recording.
-
-    Raises:
-        FileError: it is not called .html.
-    """
-    name = os.fspath(path)
-    if not name.lower().endswith((".html", ".htm")):
-        raise FileError(name, "is a page: expected a name that ends in .html")
-    return name
