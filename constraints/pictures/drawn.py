@@ -17,6 +17,7 @@ from ..robot import Frame, Posture, Robot
 from ..robot.model.joints import radian_columns
 from . import symbols
 from .figures import TEXT
+from .robots import SHORTEST
 from .views import PARALLEL_LINES, Direction
 
 GROUND, SPRING = "#505050", "#7a3e9d"
@@ -33,8 +34,11 @@ SIDEWAYS = 0.2
 """What is seen shorter than this part points to the one who looks."""
 TRAVEL, APART = 3.2, 0.9
 """Half of the guide of a slider, and how far a spring and its damper are from their middle, in units of symbols."""
-RIGHT, UP = 0.9, 0.5
-"""Where names stand beside joints, in units of symbols."""
+RIGHT, UP = 1.4, 0.5
+"""How far names stand from joints, aside and up or down, in units of symbols."""
+PLACES, STRUCK = np.array([[0.92, 0.4], [0.92, -0.4], [0.0, 1.0], [0.0, -1.0]]), np.array([0.93, 0.93, 0.15, 0.15])
+"""Where they may stand, the better the earlier: directions from the joint, inwards and up. A stick leads through a name
+where the cosine of its direction with that of the name is larger than this."""
 TURNS = 1e-9
 """What turns by less is a slider."""
 
@@ -177,11 +181,14 @@ def draw_sliders(pen: Pen, robot: Robot, q: Vector, colours: Sequence[str]) -> N
         pen.fill([pen.at(point, symbols.block(along))], "white", colours[joint], pen.alpha, SLIDES)
 
 
-def draw_names(pen: Pen, robot: Robot, q: Vector, degrees: bool | None, middle: Vector) -> None:
+def draw_names(
+    pen: Pen, robot: Robot, q: Vector, degrees: bool | None, middle: Vector, sticks: Iterable[Matrix]
+) -> None:
     """The name of each joint beside it, with its value where `degrees` says in which unit.
 
     Args:
         middle: of what is shown (3,) [m].
+        sticks: ends (2, 3) of what names shall not lie on [m].
     """
     placed, radians = robot.at(q).placed().oMi, radian_columns(robot.model)
     texts: dict[tuple[int, ...], tuple[Vector, list[str]]] = {}
@@ -191,9 +198,14 @@ def draw_names(pen: Pen, robot: Robot, q: Vector, degrees: bool | None, middle: 
         value = "" if degrees is None else _value(q[factor.q], bool(radians[factor.v][0]), degrees)
         texts.setdefault(at, (point, []))[1].append(f"{factor.name} {value}".rstrip())
     for point, names in texts.values():
-        side = -1.0 if float(pen.view.basis[0] @ (point - middle)) > 0.0 else 1.0  # inwards
-        place = pen.view.seen(pen.at(point, np.array([[RIGHT * side, UP]])))[:, 0]
-        style: dict[str, Any] = {"ha": "left" if side > 0.0 else "right", "va": "bottom", "alpha": pen.alpha}
+        inwards = np.array([-1.0 if float(pen.view.basis[0] @ (point - middle)) > 0.0 else 1.0, 1.0])
+        pairs = [pair for stick in sticks for pair in (stick, stick[::-1]) if np.allclose(pair[0], point)]
+        ways = np.array([pen.view.basis @ (b - a) for a, b in pairs]).reshape(-1, 2) * inwards
+        long = np.maximum(np.linalg.norm(ways, axis=1, keepdims=True), SHORTEST)
+        through = (ways / long @ PLACES.T - STRUCK).max(axis=0, initial=0.0)
+        x, y = inwards * np.sign(PLACES[through.argmin()])
+        place = pen.view.seen(pen.at(point, np.array([[RIGHT * x, UP * y]])))[:, 0]
+        style = {"ha": ("center", "left", "right")[int(x)], "va": "bottom" if y > 0.0 else "top", "alpha": pen.alpha}
         pen.axes.text(*place, "\n".join(names), fontsize="small", color=TEXT, zorder=NAMED, **style)
 
 

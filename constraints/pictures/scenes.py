@@ -159,11 +159,11 @@ class DrawnScene:
         places, on_pedestals = drawn.grounded(self.robot, q, self.pairs, robots.seats_of(self.robot))
         drawn.draw_ground(pen, places)
         outlined = [joint for joint, faces in solid.items() if len(faces) == 1]
-        self._draw_sticks(ax, q, stroke, own, outlined if on_pedestals else [0, *outlined])
+        sticks = self._draw_sticks(ax, q, stroke, own, outlined if on_pedestals else [0, *outlined])
         drawn.draw_sliders(pen, self.robot, q, own)
         drawn.draw_springs(pen, self.springs, q)
         if self.names:
-            drawn.draw_names(pen, self.robot, q, self.degrees, self.region.middle)
+            drawn.draw_names(pen, self.robot, q, self.degrees, self.region.middle, sticks)
         for oMf in self.arrows(q):
             robots.draw_frame(ax, oMf, ARROW * self.region.width, ARROWS, self.view)
         return shut
@@ -196,14 +196,20 @@ class DrawnScene:
 
     def _draw_sticks(
         self, ax: Any, q: Vector, stroke: robots.Stroke, own: Sequence[str], hidden: Sequence[int]
-    ) -> None:
-        """Sticks but of hidden bodies, joints as dots, tips as bigger ones; `own` has the colour of each joint."""
+    ) -> list[Matrix]:
+        """Sticks but of hidden bodies, joints as dots, tips as bigger ones; the ends (2, 3) of the sticks [m].
+
+        Args:
+            own: colour of each joint.
+            hidden: joints whose bodies have no sticks.
+        """
         posture, (_, width, alpha) = self.robot.at(q), stroke
-        lines, dots, marks = (defaultdict[str, list[Vector]](list) for _ in range(3))
+        drawn, (lines, dots, marks) = list[Matrix](), (defaultdict[str, list[Vector]](list) for _ in range(3))
         for stick in robots.sticks_of(self.robot, [*self.ends, *self.tips]):
-            body, (a, b) = stick.start[0], stick.placed(posture)
-            if body not in hidden and np.abs(a - b).max() > robots.SHORTEST:
-                lines[own[stick.end[0] if body else 0]] += [a, b, np.full(3, np.nan)]
+            body, ends = stick.start[0], stick.placed(posture)
+            if body not in hidden and np.abs(ends[1] - ends[0]).max() > robots.SHORTEST:
+                lines[own[stick.end[0] if body else 0]] += [*ends, np.full(3, np.nan)]
+                drawn.append(ends)
         for joint, oMi in enumerate(posture.placed().oMi):
             if joint:
                 dots[own[joint]].append(np.array(oMi.translation))
@@ -217,6 +223,7 @@ class DrawnScene:
         ):
             for shade, points in found.items():
                 ax.plot(*self.view.seen(points), kind, color=shade, alpha=alpha, **style)
+        return drawn
 
     def _draw_closures(self, ax: Any, q: Vector, alpha: float, colour: str | None) -> bool:
         """Squares on the world, and lines between ends that are apart: rods grey, dashed where a closure is open."""

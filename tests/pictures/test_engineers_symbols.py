@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from constraints.errors import ConstraintError, WrongObjectError
 from constraints.models import mechanisms
 from constraints.pictures import Drawing, symbols
 from constraints.pictures.drawn import SIZE, SPRING
+from constraints.pictures.figures import PALETTE
 
 pytest.importorskip("matplotlib").use("agg")
 
@@ -111,6 +113,28 @@ def test_values_have_the_unit_of_their_joint_and_names_stand_inwards() -> None:
     blocks = [[each for each in there if each.get_facecolor()[0].min() == 1.0] for there in drawn]
     assert [len(there) for there in blocks] == [1, 0]  # a slide towards the one who looks is none
     assert_allclose(np.mean(blocks[0][0].get_paths()[0].vertices[:-1], axis=0), [0.25, 0.0], atol=1e-12)
+
+
+@pytest.mark.parametrize("crank", [1.0, 2.0, 3.0, 4.5, 5.8, None])
+def test_names_lie_on_no_stick_of_their_joint(crank: float | None) -> None:
+    """By the pixels of a four-bar at six angles of its crank, and of a five-bar."""
+    mechanism = FIVE_BAR if crank is None else LINKAGE
+    q = (
+        mechanism.posture("closed")
+        if crank is None
+        else LINKAGE.sweep(CLOSED, "crank", np.linspace(1.0, crank, 6)).qs[-1]
+    )
+    axes = mechanism.plot(q, drawing=Drawing(names=True)).axes[0]
+    axes.figure.draw_without_rendering()
+    sticks = next(np.array(line.get_xydata()) for line in axes.lines if line.get_color() == PALETTE[0])
+    for text in axes.texts:
+        joint = mechanism.robot.at(q).placement(text.get_text()).translation[:2]
+        own = [pair for pair in pairwise(sticks) if min(np.abs(end - joint).max() for end in pair) < 1e-9]
+        assert own
+        box = text.get_window_extent()
+        for a, b in own:
+            pixels = axes.transData.transform(a + np.linspace(0.0, 1.0, 200)[:, None] * (b - a))
+            assert not any(box.contains(*pixel) for pixel in pixels), text.get_text()
 
 
 def springs(**numbers: float) -> list[np.ndarray]:
