@@ -130,9 +130,8 @@ def _drawable(path: str, *, is_wanted: bool) -> None:
     formats = module.FigureCanvasBase.get_supported_filetypes()
     ending = Path(path).suffix.removeprefix(".").lower()
     if ending and ending not in formats:
-        raise FileError(
-            path, f"cannot be drawn: .{ending} is not one of the picture formats {', '.join(sorted(formats))}"
-        )
+        known = ", ".join(sorted(formats))
+        raise FileError(path, f"cannot be drawn: .{ending} is not one of the picture formats {known}")
 
 
 def save_arrays(path: str | os.PathLike[str], arrays: dict[str, Any]) -> None:

@@ -23,12 +23,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--plot", metavar="OUT.png", help="draw the graph (extra `plot`)")
     add("--no-waypoints", action="store_true", help="do not draw waypoint states and inner transitions")
     add("--dot", metavar="OUT.dot", help="write the graph for Graphviz")
-    add(
-        "--validate",
-        type=positive,
-        metavar="N",
-        help="sample every state N times, and the transitions from these samples",
-    )
+    validate = "sample every state N times, and the transitions from these samples"
+    add("--validate", type=positive, metavar="N", help=validate)
     add("--seed", type=natural, default=0, metavar="S", help="seed of the random generator (%(default)s)")
 
 

@@ -38,11 +38,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("file", metavar="FILE", help="a scene, or a problem, with `start` and `goal` (docs/scene_files.md)")
     add("--seed", type=natural, default=0, metavar="N", help="seed of the random generator (%(default)s)")
     add("--limit", type=seconds, default=LIMIT, metavar="S", help="seconds of the search (%(default)g)")
-    add(
-        "--no-shorten",
-        action="store_true",
-        help=f"leave the path as it is found; otherwise it is shortened for {SHORTENING:g} s at most",
-    )
+    as_found = f"leave the path as it is found; otherwise it is shortened for {SHORTENING:g} s at most"
+    add("--no-shorten", action="store_true", help=as_found)
     add("--save", metavar="OUT", help=f"write the path: {', '.join(ENDINGS_OF_PATHS)}")
     add("--plot", metavar="OUT.png", help="draw the configurations along the path, by transition (extra `plot`)")
     add("--show", action="store_true", help="show what was found in a browser until Ctrl-C (extra `view`)")

@@ -53,9 +53,8 @@ def run(options: argparse.Namespace) -> int:
     if isinstance(case, Report):
         named = [f"--{name.replace('_', '-')}" for name in _FOR_PROBLEMS if getattr(options, name) is not None]
         if named:
-            raise OptionError(
-                f"{options.file} is a report with a fixed start: {', '.join(named)} can only be used with a problem"
-            )
+            fixed = f"{options.file} is a report with a fixed start"
+            raise OptionError(f"{fixed}: {', '.join(named)} can only be used with a problem")
         return _again(case, options.plot)
     return _project(case, options)
 

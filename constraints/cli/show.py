@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 
+from ..files.documents import read_document
 from ..files.problems import load_problem
 from ..files.scenes import read_scene
 from ..models import load
@@ -23,13 +24,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--packages", metavar="FOLDER", nargs="+", default=[], help="folders in which meshes are looked for")
     add("--posture", metavar="NAME", help="reference posture; by default the neutral one, or that of the file")
     add("--port", type=natural, metavar="N", help="where the page is served (the first one from 8080 that is free)")
-    add(
-        "--origins",
-        metavar="URL",
-        nargs="+",
-        default=[],
-        help="other pages that may connect, such as https://hub.example.org (a proxy, a forwarded port)",
-    )
+    others = "other pages that may connect, such as https://hub.example.org (a proxy, a forwarded port)"
+    add("--origins", metavar="URL", nargs="+", default=[], help=others)
     add("--open", action="store_true", help="open the page in the browser of this machine")
     add("--save", metavar="OUT.html", help="write the page as one file that needs no network, and end")
 
@@ -53,15 +49,5 @@ def _read(options: argparse.Namespace) -> object:
     """The scene, the robot of the problem, or the mechanism that a file has."""
     if not options.file.lower().endswith(".json"):
         return load(options.file, options.loops, packages=options.packages, strict=False)
-    if '"lie-constraints scene"' in _start(options.file):
-        return read_scene(options.file, options.packages)
-    return load_problem(options.file).robot
-
-
-def _start(path: str) -> str:
-    """The first lines of a file; empty where it cannot be read, which its reader says."""
-    try:
-        with open(path, encoding="utf-8") as file:
-            return file.read(1000)
-    except (OSError, UnicodeDecodeError):
-        return ""
+    kind, _ = read_document(options.file, "scene", "problem")
+    return read_scene(options.file, options.packages) if kind == "scene" else load_problem(options.file).robot

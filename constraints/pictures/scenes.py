@@ -134,9 +134,8 @@ class DrawnScene:
 
     def show(self, ax: Any, scales: bool = False) -> None:
         """Let axes show the scene's part of the world."""
-        show_region(
-            ax, self.region, self.view, scales, ratio=1.0 if self.on_users_axes else self.region.ratio(self.view)
-        )
+        ratio = 1.0 if self.on_users_axes else self.region.ratio(self.view)
+        show_region(ax, self.region, self.view, scales, ratio=ratio)
 
     def draw(self, ax: Any, q: Vector, stroke: robots.Stroke | None = None) -> bool:
         """Draw a configuration with all that belongs to it; whether all closures are shut.

@@ -72,16 +72,9 @@ class Meshes:
             return _corners(made.bounds * np.array(made.scale), placement)
         r, g, b, a = PLAIN if colour is None else colour
         round_solid = isinstance(form, Solid) and form.kind in ("sphere", "capsule", "ellipsoid")
-        scene.add_mesh_simple(
-            name,
-            made.vertices.astype(np.float32),
-            made.faces.astype(np.uint32),
-            color=tuple(round(255 * x) for x in (r, g, b)),
-            opacity=None if a >= 1.0 else a,
-            flat_shading=not round_solid,
-            side="double",
-            **seat,
-        )
+        vertices, faces = made.vertices.astype(np.float32), made.faces.astype(np.uint32)
+        paint: dict[str, Any] = {"color": tuple(round(255 * x) for x in (r, g, b)), "opacity": None if a >= 1.0 else a}
+        scene.add_mesh_simple(name, vertices, faces, flat_shading=not round_solid, side="double", **paint, **seat)
         return _corners(np.array([made.vertices.min(axis=0), made.vertices.max(axis=0)]), placement)
 
     def _made(self, form: Form, bare: bool) -> Triangles | Painted:

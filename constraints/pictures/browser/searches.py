@@ -70,9 +70,8 @@ def trees_of(what: object) -> Branchings:
         OptionError: it has none.
     """
     if not isinstance(what, Connection):
-        raise OptionError(
-            f"trees to show: expected a Connection, which keeps those of its search, got a {type(what).__name__}"
-        )
+        wanted = "a Connection, which keeps those of its search"
+        raise OptionError(f"trees to show: expected {wanted}, got a {type(what).__name__}")
     if what.trees is None:
         raise OptionError(f"trees to show: the search grew none: {what}; leave out `trees`")
     return what.trees

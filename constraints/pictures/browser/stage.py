@@ -260,10 +260,8 @@ class Stage:
         region = self.region
         position = np.array([*region.middle[:2], min(0.0, self._lowest)])
         width, cell = FLOOR * region.width, 0.5 * region.grid
-        self._scene.add_grid(
-            "/world/floor", width, width, cell_size=cell, section_size=region.grid, cell_color=CELLS,
-            section_color=SECTIONS, position=position,
-        )  # fmt: skip
+        lines = {"cell_size": cell, "cell_color": CELLS, "section_size": region.grid, "section_color": SECTIONS}
+        self._scene.add_grid("/world/floor", width, width, position=position, **lines)
 
     def _place_camera(self, camera: Any) -> None:
         """Let new pages see all of it, in light from above and below.

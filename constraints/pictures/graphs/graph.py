@@ -87,22 +87,13 @@ def _draw_state(axes: Any, box: Box) -> None:
 
 def _draw_arrow(axes: Any, arrow: Arrow, colours: dict[tuple[str, ...], str], labelled: bool) -> None:
     """A transition between two states, with its name beside it: above what leads to the right."""
-    style, width = _style(arrow), THIN if arrow.inner else THICK
-    draw_line(
-        axes, arrow.points, color=GREY if arrow.inner else colours[arrow.gained], linewidth=width, linestyle=style
-    )
+    own = GREY if arrow.inner else colours[arrow.gained]
+    draw_line(axes, arrow.points, color=own, linewidth=THIN if arrow.inner else THICK, linestyle=_style(arrow))
     if labelled:
         (x, y), above = arrow.middle, arrow.points[0] < arrow.points[-1]
-        size, colour = (SMALL, QUIET) if arrow.inner else (LABEL, colours[arrow.gained])
-        place = {"ha": "center", "va": "bottom" if above else "top"}
-        axes.text(
-            x,
-            y + BESIDE if above else y - BESIDE,
-            arrow.label,
-            fontsize=size,
-            color=QUIET if arrow.inner else colour,
-            **place,
-        )
+        words = {"fontsize": SMALL, "color": QUIET} if arrow.inner else {"fontsize": LABEL, "color": own}
+        y, beside = (y + BESIDE, "bottom") if above else (y - BESIDE, "top")
+        axes.text(x, y, arrow.label, ha="center", va=beside, **words)
 
 
 def _style(arrow: Arrow) -> str:
@@ -124,11 +115,8 @@ def _key(arrows: Iterable[Arrow], colours: dict[tuple[str, ...], str]) -> list[A
     inner = [arrow for arrow in arrows if arrow.inner]
     numbers = ", by the numbers of its ends" if all(arrow.label[:2].isdigit() for arrow in inner) else ""
     entries = [(f"take, release: {', '.join(names) or 'no constraint'}", c, "-") for names, c in colours.items()]
-    entries += (
-        [("level set: chooses the leaf where it ends", TEXT, "--")]
-        if any(arrow.transition.is_level_set for arrow in arrows)
-        else []
-    )
+    level_set = any(arrow.transition.is_level_set for arrow in arrows)
+    entries += [("level set: chooses the leaf where it ends", TEXT, "--")] if level_set else []
     entries += [(f"inner transition{numbers}", GREY, "-")] if inner else []
     entries += [("short inner transition", GREY, ":")] if any(arrow.transition.short for arrow in inner) else []
     return [line([], [], color=colour, linestyle=style, label=words) for words, colour, style in entries]
