@@ -21,20 +21,20 @@ def hit(seen: SeenSides, coming: BoolVector) -> tuple[Motion, ConstraintSet]:
 
     Each side that is hit leaves with its restitution, the others that are touched do not move into the ground; what
     would pull is left out, but for impacts below the speed of rest, or a box would rock without end; what would need
-    more friction than there is slips during the impact. If that gains energy, which Newton's law allows together
-    with friction, there is no bounce.
+    more friction than there is slips during the impact. If the sides do work, which Newton's law allows together
+    with friction, there is no bounce. Closures may do some: of targets that move, and of rates that were open.
     """
     own, robot, q = seen.sides, seen.holds.robot, seen.motion.q
     before = energies(seen.motion)[0]
     for bounces in (True, False):
-        after, standing = _impact(seen, coming, bounces)
+        after, standing, work = _impact(seen, coming, bounces)
         motion = robot.at(q, after)
-        if not bounces or energies(motion)[0] <= before * (1.0 + LITTLE):
+        if not bounces or energies(motion)[0] - work <= before * (1.0 + LITTLE):
             break
     return motion, own.switched(seen.holds, standing)
 
 
-def _impact(seen: SeenSides, coming: BoolVector, bounces: bool) -> tuple[Vector, Standing]:
+def _impact(seen: SeenSides, coming: BoolVector, bounces: bool) -> tuple[Vector, Standing, float]:
     own, hit = seen.sides, coming.copy()
     grips = own.grips
     standing = Standing(seen.standing.on | hit, seen.standing.sticks | (hit & grips))
@@ -43,7 +43,7 @@ def _impact(seen: SeenSides, coming: BoolVector, bounces: bool) -> tuple[Vector,
         e = np.array([side.restitution for side in own.sides])
         e[~hit | (-seen.rates <= own.rest_speed)] = 0.0
         e *= bounces
-        after, pushes, alongs = _impulses(seen, standing, -e * np.minimum(seen.rates, 0.0))
+        after, pushes, alongs, work = _impulses(seen, standing, -e * np.minimum(seen.rates, 0.0))
         if (-seen.rates[hit] <= own.rest_speed).all():  # what pulls is held, too
             alongs = [along if push > 0.0 else 0.0 * along for along, push in zip(alongs, pushes, strict=True)]
             pushes = np.maximum(pushes, 0.0)
@@ -61,11 +61,14 @@ def _impact(seen: SeenSides, coming: BoolVector, bounces: bool) -> tuple[Vector,
         standing = better
     rests = standing.on & ~(e > 0.0)
     still = np.array([norm(seen.jacobian[rows] @ after) <= STILL_SPEED for rows in seen.tangents], dtype=np.bool_)
-    return after, Standing(rests, rests & grips & (standing.sticks | still))
+    return after, Standing(rests, rests & grips & (standing.sticks | still)), work
 
 
-def _impulses(seen: SeenSides, standing: Standing, wished: Vector) -> tuple[Vector, Vector, list[Vector]]:
-    """Velocity after, and impulses along normal and tangents, where rates after are `wished` (n,); with friction."""
+def _impulses(seen: SeenSides, standing: Standing, wished: Vector) -> tuple[Vector, Vector, list[Vector], float]:
+    """Velocity after, impulses along normal and tangents, and the work of all other rows, with friction.
+
+    Rates after are `wished` (n,).
+    """
     own = seen.sides
     holds = own.switched(seen.holds, standing)
     rhs = holds.rhs_at(seen.t)
@@ -97,8 +100,10 @@ def _impulses(seen: SeenSides, standing: Standing, wished: Vector) -> tuple[Vect
         drag, places = np.array(columns).T, [seen.normals[i] for i in slips]
         push = drag @ balanced(free.impulses[places], lambda tau: with_push(tau).impulses[places], drag)
         found = with_push(push)
-    alongs = [found.impulses[rows] for rows in seen.tangents]
-    return found.velocity, found.impulses[seen.normals], alongs
+    alongs = [found.impulses[along] for along in seen.tangents]
+    work = 0.5 * found.impulses * (rows.jacobian @ (v + found.velocity))
+    others = np.delete(work, [*seen.normals, *(row for along in seen.tangents for row in along)])
+    return found.velocity, found.impulses[seen.normals], alongs, float(others.sum())
 
 
 def solved_impact(found: Impact) -> Impact:
