@@ -25,7 +25,7 @@ from constraints import (
     Rotation,
     Transformation,
 )
-from constraints.certificates import CertificateStatus, SearchLimits, refute
+from constraints.certificates import CertificateStatus, SearchLimits, certify, refute
 from constraints.certificates.boxes.chains import HalfLoop, Screws
 from constraints.certificates.boxes.cutting import Boxes, Linear, cut
 from constraints.certificates.boxes.reach import Reach, _Distance  # pyright: ignore[reportPrivateUsage]
@@ -35,7 +35,7 @@ from constraints.certificates.rows import ProblemRows
 from constraints.errors import NotFiniteError, OptionError, SizeError, SpaceMismatchError, WrongObjectError
 from constraints.functions import norm
 from constraints.functions.affine import Identity
-from constraints.models.mechanisms import five_bar
+from constraints.models.mechanisms import five_bar, four_bar
 from constraints.robot import Robot
 from liegroups import SE3, Rn
 from liegroups.errors import EmptyIntervalError
@@ -359,6 +359,13 @@ def test_a_solution_that_is_found_is_proved() -> None:
     assert found.certificate.check() == []
     with pytest.raises(Exception, match="SOLVED"):
         found.or_raise()
+
+
+def test_a_singular_solution_in_the_middle_hides_no_other_one() -> None:
+    """A rhombus with all angles at zero: two of its corners are one, and it folds there in two ways."""
+    rhombus = four_bar(ground=0.1, crank=0.1, coupler=0.1, rocker=0.1)
+    assert not certify(rhombus.problem(), np.zeros(3)).success
+    assert refute(rhombus.problem(), limits=SearchLimits(20.0, 50)).status is SOLVED
 
 
 def test_functions_without_enclosure_are_named() -> None:

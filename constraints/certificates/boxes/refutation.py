@@ -9,7 +9,7 @@ from typing import final
 import numpy as np
 
 from liegroups.arguments import expect
-from liegroups.arrays import ArrayLike, Vector
+from liegroups.arrays import ArrayLike
 
 from ...errors import NoEnclosureError, OptionError, SpaceMismatchError
 from ...problem.problem import Problem
@@ -31,6 +31,9 @@ FIRST_BOXES = 2000
 
 FIRST_FEW = 64
 """The same where some rows are enclosed one box at a time."""
+
+OTHER_STARTS = 4
+"""Random starts of projections, where a solution is found that is not proved."""
 
 
 @final
@@ -72,7 +75,7 @@ def refute(
     r"""Prove that no configuration within the bounds satisfies a problem.
 
     First by lengths (`constraints/certificates/reach.py`): how far the origin of a frame can be from a joint, and how
-    far its target is. Then one projection looks for a solution. Then boxes are divided, cut and dropped
+    far its target is. Then projections look for a solution. Then boxes are divided, cut and dropped
     (`constraints/certificates/boxes.py`) until none is left. Angles that all rows repeat by whole turns are searched
     for one turn.
 
@@ -108,7 +111,7 @@ def refute(
     search = BoxSearch(rows, coordinates, read, limits or SearchLimits())
     found = search.run(boxes=FIRST_FEW if search.others else FIRST_BOXES)
     if found.reason:
-        solution = _solution(problem, sides, coordinates.configuration(coordinates.boxes.center[0]))
+        solution = _solution(problem, sides, coordinates)
         if solution is not None:
             return ended(CertificateStatus.SOLVED, "a projection found a solution", found.open, found.boxes, solution)
         found = search.run()
@@ -178,10 +181,14 @@ def in_lengths(reach: Reach, frame: str, joint: str) -> str:
     return f"'{frame}' is {tool} m from a point on the axis of '{joint}', and its target is {target} m"
 
 
-def _solution(problem: Problem, sides: RightHandSide, q: Vector) -> Certificate | None:
-    """A solution that is proved, if one projection from q finds it."""
-    result = Projector(problem).project(q, sides.vector)
-    if not result.success:
-        return None
-    found = certify(problem, result.q, sides.vector)
-    return found if found.success else None
+def _solution(problem: Problem, sides: RightHandSide, coordinates: Coordinates) -> Certificate | None:
+    """A solution that is proved, if projections find it: from the middle, which is often singular, then from others."""
+    projector, middle = Projector(problem), coordinates.configuration(coordinates.boxes.center[0])
+    for q in (middle, *coordinates.random(np.random.default_rng(0), OTHER_STARTS)):
+        result = projector.project(q, sides.vector)
+        if not result.success:
+            return None
+        found = certify(problem, result.q, sides.vector)
+        if found.success:
+            return found
+    return None
