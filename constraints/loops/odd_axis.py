@@ -80,7 +80,7 @@ def near_parallels(closures: Iterable[RowOwner]) -> list[NearParallel]:
     and closures that are a pin.
     """
     found: dict[tuple[str, str], NearParallel] = {}
-    for first, second in _neighbours(closures):
+    for first, second, _ in _neighbours(closures):
         angle = float(np.arcsin(min(1.0, float(np.linalg.norm(np.cross(first.axis, second.axis))))))
         if DIGITS_OF_AXES < angle < MEANT:
             found.setdefault((first.name, second.name), NearParallel(first.name, second.name, angle))
@@ -88,15 +88,16 @@ def near_parallels(closures: Iterable[RowOwner]) -> list[NearParallel]:
 
 
 def on_one_line(closures: Iterable[RowOwner]) -> list[str]:
-    """Neighbours in loops that turn about one line, in words: the body between them turns alone.
+    """Neighbours in loops that turn about one line, in words: a body that nothing else holds turns alone between them.
 
     Either it is meant so, or a link has two parents and the placement of one joint is missing.
     """
     found: list[str] = []
-    for first, second in _neighbours(closures):
+    for first, second, is_between_two in _neighbours(closures):
         apart = float(np.linalg.norm(np.cross(second.point - first.point, first.axis)))
         if apart < DIGITS_OF_AXES and float(np.linalg.norm(np.cross(first.axis, second.axis))) < DIGITS_OF_AXES:
-            found.append(f"'{first.name}' and '{second.name}' are on one line: the body between them turns alone")
+            alone = ": the body between them turns alone" if is_between_two else ""
+            found.append(f"'{first.name}' and '{second.name}' are on one line{alone}")
     return list(dict.fromkeys(found))
 
 
@@ -108,29 +109,34 @@ class _Axis(NamedTuple):
     point: Vector
 
 
-def _neighbours(closures: Iterable[RowOwner]) -> Iterator[tuple[_Axis, _Axis]]:
-    """Pairs of axes on one body of a loop."""
-    for closure in closures:
+def _neighbours(closures: Iterable[RowOwner]) -> Iterator[tuple[_Axis, _Axis, bool]]:
+    """Pairs of axes on one body of a loop, and whether nothing else holds this body: no joint, no constraint."""
+    owners = list(closures)
+    ends = [getattr(owner, end, None) for owner in owners for end in ("predecessor", "successor", "frame")]
+    for closure in owners:
         if not isinstance(closure, Closure):
             continue
         robot = closure.robot
         model: Any = robot.model
         neutral = robot.at(robot.neutral)
         axes: list[_Axis | None] = []
+        bodies = [int(closure.predecessor.joint)]
         for joint in joints_between(robot, closure.predecessor.joint, closure.successor.joint):
             name = str(model.names[joint])
+            bodies.append(int(model.parents[joint]) if joint == bodies[-1] else joint)
             columns = neutral.with_jacobians().world_jacobian[:, robot.velocity_slice_of(name)]
             axis = columns[3:, 0].copy() if columns.shape[1] == 1 else np.zeros(3)
             point = np.cross(axis, columns[:3, 0]) if axis.any() else axis  # of the axis, nearest to the origin
             axes.append(_Axis(name, axis, point) if axis.any() else None)
-        ends: list[_Axis | None] = [None, None]
+        tips: list[_Axis | None] = [None, None]
         if closure.hinge.kind is HingeKind.PIN:
             placed = [neutral.placement(frame) for frame in (closure.predecessor, closure.successor)]
             axis = closure.hinge.subhinges[0].axis
-            ends = [_Axis(closure.name, M.rotation @ axis, np.asarray(M.translation)) for M in placed]
-        for first, second in pairwise([ends[0], *axes, ends[1]]):
+            tips = [_Axis(closure.name, M.rotation @ axis, np.asarray(M.translation)) for M in placed]
+        held = [*list(model.parents)[1:], *range(1, model.njoints), *(getattr(end, "joint", 0) for end in ends)]
+        for (first, second), body in zip(pairwise([tips[0], *axes, tips[1]]), bodies, strict=True):
             if first is not None and second is not None:
-                yield first, second
+                yield first, second, body > 0 and held.count(body) == 2
 
 
 def joints_between(robot: Robot, a: int, b: int) -> list[int]:

@@ -147,14 +147,15 @@ def test_a_step_of_branches_in_degrees_is_asked_about(caplog: pytest.LogCaptureF
 def test_two_pins_on_one_line_are_named(caplog: pytest.LogCaptureFixture) -> None:
     """A link with two parents whose own placement is missing: mobility 1, as wanted, of a rocker that turns alone."""
     caplog.set_level(logging.INFO, "constraints")
-    for x, said in ((0.0, True), (0.4, False)):
+    alone, held = ": the body between them turns alone", ("arm", "rocker", "arm", 0.1, "0 0 1")
+    for x, more, said, ending in ((0.0, (), True, alone), (0.0, (held,), True, ""), (0.4, (), False, "")):
         caplog.clear()
         crank = ("motor", "base", "crank", 0.0, "0 0 1"), ("elbow", "crank", "coupler", 0.2, "0 0 1")
         rocker = ("pivot", "base", "rocker", 0.5, "0 0 1"), ("e", "rocker", "far", x, "")
-        made = of_file(*crank, *rocker, ("tip", "coupler", "far", 0.5, "0 0 1"))
-        words = "'pivot' and 'tip' are on one line: the body between them turns alone"
+        made = of_file(*crank, *rocker, *more, ("tip", "coupler", "far", 0.5, "0 0 1"))
+        words = f"'pivot' and 'tip' are on one line{ending}\n"
         assert (words in caplog.text) == said
-        assert (words in made.judge(made.robot.neutral).describe()) == said
+        assert (words in made.judge(made.robot.neutral).describe() + "\n") == said
 
 
 def test_parts_of_a_singular_value_are_below_one() -> None:
