@@ -207,6 +207,10 @@ class _Part(NamedTuple):
     kept: tuple[Jet, Jet] | None
 
 
+FOLLOWING = frozenset({"_shadow", "_parts"})
+"""Fields of functions of a centre of mass that follow from their arguments."""
+
+
 class Likeness:
     """Numbers for functions: those that are alike get the same one. It keeps the functions that it has met."""
 
@@ -225,7 +229,8 @@ class Likeness:
         met = self._met.get(id(f))
         if met is None:
             ours = type(f).__module__.partition(".")[0] == "constraints"
-            key = (type(f), *((name, self._key(entry)) for name, entry in vars(f).items())) if ours else id(f)
+            fields = ((name, self._key(entry)) for name, entry in vars(f).items() if name not in FOLLOWING)
+            key = (type(f), *fields) if ours else id(f)
             met = self._met[id(f)] = self._numbers.setdefault(key, len(self._numbers)), f
         return met[0]
 

@@ -395,6 +395,58 @@ def test_rotations_as_a_whole_are_not_divided() -> None:
     assert "is a rotation or a body as a whole" in found.reason
 
 
+# Rows of one function.
+
+
+def _asked_twice(case: str, apart: float) -> list[Any]:
+    """Two constraints on what is one function, made twice; their targets are so far apart (0: both can be met)."""
+    robot, q = arm(), np.linspace(-0.3, 0.4, 7)
+    (f, g), pose = (Position(robot, "tool") for _ in range(2)), Pose(robot, "tool")
+    x, center, up = f.value(q), CenterOfMass(robot).value(q), np.array([0.0, 0.0, apart])
+    M = pose.value(q)
+    turned = pose.outputs.integrate(M, np.r_[np.zeros(5), apart])
+    return {
+        "one object": [Implicit.equal(f, x), Implicit.equal(f, x + up)],
+        "equal objects": [Implicit.equal(f, x), Implicit.equal(g, x + up)],
+        "a row": [Implicit.equal(f[1:], x[1:]), Implicit.equal(g[2], x[2] + apart)],
+        "the negative": [Implicit.equal(f[2], x[2]), Implicit.equal(-g[2], -x[2] - apart)],
+        "a limit": [Implicit.equal(f, x), Implicit.above(g[2], x[2] + apart)],
+        "an interval": [Implicit.equal(f, x), Implicit.between(g, x + up, x + up + 0.1, mask=[False, False, True])],
+        "two limits": [Implicit.below(f[2], x[2]), Implicit.above(g[2], x[2] + apart)],
+        "centres": [Implicit.equal(CenterOfMass(robot), center), Implicit.equal(CenterOfMass(robot), center + up)],
+        "poses": [Implicit.equal(pose, M), Implicit.equal(Pose(robot, "tool"), turned)],
+    }[case]
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        "one object",
+        "equal objects",
+        "a row",
+        "the negative",
+        "a limit",
+        "an interval",
+        "two limits",
+        "centres",
+        "poses",
+    ],
+)
+def test_rows_of_one_function_that_ask_for_different_values_contradict_each_other(case: str) -> None:
+    """Also without bounds; where both can be met nothing is said, on the same target and turned past half a turn."""
+    found = refute(Problem(arm(), _asked_twice(case, 1e-3), Bounds.none(arm().space)))
+    assert (found.status, found.boxes) == (REFUTED, 0)
+    assert "rows of one function" in found.reason
+    assert "(0.001 apart)" in found.reason
+    assert refute(Problem(arm(), _asked_twice(case, 0.0)), limits=SearchLimits(0.3)).status is not REFUTED
+
+
+def test_one_rotation_by_two_quaternions_is_no_contradiction() -> None:
+    robot, x = two_links(), np.array([0.0, 0.0, np.sin(0.3), np.cos(0.3)])
+    both = [Implicit.equal(Rotation(robot, "tip"), x), Implicit.equal(Rotation(robot, "tip"), -x)]
+    assert refute(Problem(robot, both), limits=SearchLimits(0.5)).status is not REFUTED
+
+
 def test_an_optional_level_does_not_count() -> None:
     robot = two_links()
     levels = [

@@ -22,6 +22,7 @@ from ..batch import certify
 from ..certificate import Certificate, CertificateStatus
 from ..rows import ProblemRows
 from ..search import of_users
+from .disjoint import contradiction
 from .reach import Reach
 from .reading import Coordinates, Read
 from .searching import BoxSearch, SearchLimits
@@ -46,7 +47,7 @@ class Refutation(Result):
 
     Attributes:
         status: REFUTED, SOLVED or OPEN.
-        reason: for a proof, by what: lengths, or how many boxes; else what is in the way.
+        reason: for a proof, by what: two constraints, lengths, or how many boxes; else what is in the way.
         open: share of the volume of the box that is left; 0 for a proof.
         boxes: how many were looked at.
         seconds: wall time.
@@ -74,10 +75,11 @@ def refute(
 ) -> Refutation:
     r"""Prove that no configuration within the bounds satisfies a problem.
 
-    First by lengths (`constraints/certificates/reach.py`): how far the origin of a frame can be from a joint, and how
-    far its target is. Then projections look for a solution. Then boxes are divided, cut and dropped
-    (`constraints/certificates/boxes.py`) until none is left. Angles that all rows repeat by whole turns are searched
-    for one turn.
+    First by rows of one function that ask for different values (`constraints/certificates/boxes/disjoint.py`). Then by
+    lengths (`constraints/certificates/boxes/reach.py`): how far the origin of a frame can be from a joint, and how far
+    its target is. Then projections look for a solution. Then boxes are divided, cut and dropped
+    (`constraints/certificates/boxes/cutting.py`) until none is left. Angles that all rows repeat by whole turns are
+    searched for one turn.
 
     Args:
         problem: a problem; its optional last level does not count.
@@ -96,8 +98,6 @@ def refute(
     begun = perf_counter()
     problem, sides = asked(problem, rhs, box)
     rows = ProblemRows.of(problem, sides)
-    coordinates = Coordinates.of(rows)
-    read = Read.of(rows, coordinates)
 
     def ended(
         status: CertificateStatus, reason: str, left: float, boxes: int, found: Certificate | None = None
@@ -105,6 +105,11 @@ def refute(
         names = of_users(rows) if boxes else ()
         return Refutation(status, reason, left, boxes, perf_counter() - begun, found, names)
 
+    words = contradiction(rows)
+    if words:
+        return ended(CertificateStatus.REFUTED, words, 0.0, 0)
+    coordinates = Coordinates.of(rows)
+    read = Read.of(rows, coordinates)
     words, looked = _by_lengths(read, coordinates)
     if words:
         return ended(CertificateStatus.REFUTED, words, 0.0, looked)
