@@ -98,7 +98,8 @@ def _impulses(seen: SeenSides, standing: Standing, wished: Vector) -> tuple[Vect
             direction = velocity / size if size > 0.0 else velocity
             columns.append(seen.drag_of(i, direction))
         drag, places = np.array(columns).T, [seen.normals[i] for i in slips]
-        push = drag @ balanced(free.impulses[places], lambda tau: with_push(tau).impulses[places], drag)
+        own = [with_push(column).impulses[places] - free.impulses[places] for column in drag.T]
+        push = drag @ balanced(free.impulses[places], np.array(own).T)
         found = with_push(push)
     alongs = [found.impulses[along] for along in seen.tangents]
     work = 0.5 * found.impulses * (rows.jacobian @ (v + found.velocity))

@@ -79,7 +79,12 @@ def _time_of(event: Event, change: Change, piece: TakenStep, seen: Sequence[floa
         return change.side * event.value(piece.t + s, piece.at(s)) - change.level
 
     ends = [change.side * value - change.level for value in (start, seen[change.place])]
-    return first_below(left, (marks[first], marks[last]), (ends[0], ends[1]))
+    times, values = (marks[first], marks[last]), (ends[0], ends[1])
+    guess = first_below(lambda s: change.side * event.value(piece.t + s, piece.near(s)) - change.level, times, values)
+    before = max(guess - TIME, times[0])
+    if before < guess < times[1] and left(guess) <= 0.0 < left(before):
+        return guess
+    return first_below(left, times, values)
 
 
 def first_below(left: Callable[[float], float], times: tuple[float, float], values: tuple[float, float]) -> float:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple, final
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.linalg import norm
 
 from liegroups.arrays import BoolVector, Matrix, Vector
+from liegroups.frozen import read_only
 
 from ...errors import UndefinedError
 from ...linear_algebra import largest, row_lengths
@@ -20,6 +22,7 @@ from ...rows.row_owner import RowOwner
 from ..forward import ForwardDynamics, forward_dynamics
 from ..laws.forces import Forces
 from ..laws.law import Law
+from ..methods.articulated import multipliers_of_forces
 
 SLACK_OF_A_SIDE = 1e-8
 """How far below a side a motion is when it touches it [m, rad]: more than rounding leaves of a projected state."""
@@ -100,11 +103,30 @@ class Standing(NamedTuple):
         return self.changed(i, True, False) if excess[i] > little else None
 
 
+class Places(NamedTuple):
+    """The rows of sides in a set.
+
+    Attributes:
+        normals: of each side.
+        tangents: of each side; none where there is no friction.
+        standing: which are on.
+        every: the set with all of them on.
+    """
+
+    normals: list[int]
+    tangents: list[list[int]]
+    standing: Standing
+    every: ConstraintSet
+
+
 @final
 class SeenSides:
     """The sides at a state.
 
     Attributes:
+        normals, tangents: rows of each side, by number.
+        standing: which of them are on.
+        rhs: right-hand sides then; None where all are at rest.
         gaps, rates: (n,) distances and their rates.
         slipping: (n, 2) velocities along the tangents; zero without them.
         rows: (size, nv) Jacobian of all sides, on or off, with their velocity products `drift` (size,).
@@ -112,23 +134,14 @@ class SeenSides:
 
     def __init__(self, sides: Sides, motion: Motion, t: float, holds: ConstraintSet) -> None:
         self.sides, self.motion, self.t, self.holds = sides, motion, t, holds
-        rows = sides.every(holds).rows_at(motion, holds.rhs_at(t))
-        places = [holds.slice_of(side.normal).start for side in sides.sides]
+        self.normals, self.tangents, self.standing, every = sides.places(holds)
+        self.rhs = holds.rhs_at(t) if holds.moving else None
+        rows, places = every.rows_at(motion, self.rhs), self.normals
         self.jacobian, self.drift = rows.jacobian.copy(), rows.drift.copy()
         self.gaps, self.rates = rows.position[places], rows.velocity[places]
-        self.normals = places
-        self.tangents = [[holds.slice_of(row).start for row in side.tangents] for side in sides.sides]
         self.slipping = np.zeros((len(places), 2))
         for i, along in enumerate(self.tangents):
             self.slipping[i, : len(along)] = rows.velocity[along]
-
-    @cached_property
-    def standing(self) -> Standing:
-        """Which rows of the set are on."""
-        on, active = self.holds.stack.index, self.holds.active
-        touched = np.array([active[on(side.normal)] for side in self.sides.sides], dtype=np.bool_)
-        held = [bool(side.tangents) and active[on(side.tangents[0])] for side in self.sides.sides]
-        return Standing(touched, touched & np.array(held, dtype=np.bool_))
 
     @cached_property
     def drag(self) -> Matrix:
@@ -181,11 +194,11 @@ class SeenSides:
             return np.zeros(self.motion.v.size)
         places = [self.normals[i] for i in self.dragging]
         none = self.sides.dynamics(self, np.zeros(self.motion.v.size)) if free is None else free
-
-        def pushes(tau: Vector) -> Vector:
-            return self.sides.dynamics(self, tau).multipliers[places]
-
-        return self.drag @ balanced(none.multipliers[places], pushes, self.drag)
+        own = multipliers_of_forces(self.motion, none.row_space, self.drag) if none.success else None
+        if own is None:
+            own = np.array([self.sides.dynamics(self, column).multipliers for column in self.drag.T]).T
+            own -= none.multipliers[:, None]
+        return self.drag @ balanced(none.multipliers[places], own[places])
 
     @property
     def push(self) -> Vector:
@@ -197,18 +210,16 @@ class SeenSides:
         return self.dynamics.multipliers[self.tangents[i]]
 
 
-def balanced(free: Vector, pushes: Callable[[Vector], Vector], drag: Matrix) -> Vector:
-    r"""Pushes f (k,) that cause friction which gives these pushes: :math:`f = p(D f)`, p affine.
+def balanced(free: Vector, own: Matrix) -> Vector:
+    r"""Pushes f (k,) that cause friction which gives these pushes: :math:`f = p_0 + P f`.
 
     Args:
-        free: p(0).
-        pushes: p, of a generalised force.
-        drag: D (nv, k).
+        free: :math:`p_0`, without friction.
+        own: P (k, k), what friction of a push of one changes all pushes by, in columns.
 
     Raises:
         UndefinedError: friction presses the points into the ground as much as they are pushed out (Painleve's paradox).
     """
-    own = np.array([pushes(column) - free for column in drag.T]).T
     equations = np.eye(len(free)) - own
     if np.linalg.eigvals(equations).real.min() <= LITTLE:
         raise UndefinedError(
@@ -232,6 +243,8 @@ class Sides:
         self.sides, self.forces, self.rest_speed = tuple(sides), forces, rest_speed
         self.grips: BoolVector = np.array([bool(side.tangents) for side in sides], dtype=np.bool_)
         self._seen: SeenSides | None = None
+        self._places: WeakKeyDictionary[ConstraintSet, Places] = WeakKeyDictionary()
+        self._switched: WeakKeyDictionary[ConstraintSet, dict[bytes, ConstraintSet]] = WeakKeyDictionary()
 
     def seen(self, motion: Motion, t: float, holds: ConstraintSet) -> SeenSides:
         """The sides at a state; the last one is kept, since all events ask for the same."""
@@ -240,17 +253,32 @@ class Sides:
             last = self._seen = SeenSides(self, motion, t, holds)
         return last
 
-    def every(self, holds: ConstraintSet) -> ConstraintSet:
-        """The set with all rows of the sides on."""
-        return self.switched(holds, Standing(np.ones(len(self.sides), np.bool_), np.ones(len(self.sides), np.bool_)))
+    def places(self, holds: ConstraintSet) -> Places:
+        """Where the rows of the sides are in a set, and which are on; found once."""
+        found = self._places.get(holds)
+        if found is None:
+            index, slices, active = holds.stack.index, holds.stack.slices, holds.active
+            rows = [[index(row) for row in (side.normal, *side.tangents)] for side in self.sides]
+            starts = [[slices[i].start for i in each] for each in rows]
+            touched = np.array([active[normal] for normal, *_ in rows], dtype=np.bool_)
+            held = np.array([bool(along) and active[along[0]] for _, *along in rows], dtype=np.bool_)
+            every = self.switched(holds, Standing(np.ones_like(touched), np.ones_like(touched)))
+            standing = Standing(read_only(touched), read_only(touched & held))
+            found = Places([normal for normal, *_ in starts], [along for _, *along in starts], standing, every)
+            self._places[holds] = found
+        return found
 
     def switched(self, holds: ConstraintSet, standing: Standing) -> ConstraintSet:
-        """The set with the sides so."""
-        active = holds.active.copy()
-        for side, touched, held in zip(self.sides, *standing, strict=True):
-            active[holds.stack.index(side.normal)] = touched
-            active[[holds.stack.index(row) for row in side.tangents]] = held
-        return holds.switched(np.flatnonzero(active).tolist())
+        """The set with the sides so; made once."""
+        made = self._switched.setdefault(holds, {})
+        mark = standing.on.tobytes() + standing.sticks.tobytes()
+        if mark not in made:
+            active = holds.active.copy()
+            for side, touched, held in zip(self.sides, *standing, strict=True):
+                active[holds.stack.index(side.normal)] = touched
+                active[[holds.stack.index(row) for row in side.tangents]] = held
+            made[mark] = holds.switched(np.flatnonzero(active).tolist())
+        return made[mark]
 
     def dynamics(self, seen: SeenSides, friction: Vector, holds: ConstraintSet | None = None) -> ForwardDynamics:
         """Accelerations of a state with a given friction."""
@@ -262,4 +290,4 @@ class Sides:
         elif given is not None:
             own = given.in_time(seen.t, seen.motion)
             tau = tau if own is None else tau + chosen.robot.space.check_tangent(own, "tau")
-        return forward_dynamics(chosen, seen.motion, tau, external=laws, rhs=chosen.rhs_at(seen.t))
+        return forward_dynamics(chosen, seen.motion, tau, external=laws, rhs=seen.rhs)

@@ -74,6 +74,29 @@ def solve_test_forces(
     return solved(space, rows, a, mu)
 
 
+def multipliers_of_forces(motion: Motion, space: RowSpace, forces: Matrix) -> Matrix | None:
+    r"""What multipliers change by with generalised forces: :math:`-(B M^{-1} B^T)^{-1} B M^{-1} F`, of least norm.
+
+    Args:
+        motion: the state.
+        space: of the rows (size, nv).
+        forces: F (nv, k), in columns.
+
+    Returns:
+        (size, k); None where bodies without mass leave no such matrix.
+    """
+    answers = motion.inverse_mass_matrix()
+    B = space.independent(np.zeros(len(space.G))).rows
+    moved = answers @ B.T
+    factor, failed = lapack.dpotrf(B @ moved, lower=1)
+    if failed or not is_finite(factor.ravel()):
+        return None
+    if not len(B):
+        return np.zeros((len(space.G), forces.shape[1]))
+    mu = -lapack.dpotrs(factor, moved.T @ forces, lower=1)[0]
+    return np.array([space.multipliers(each) for each in mu.T]).T
+
+
 def _corrected(
     motion: Motion,
     a: Vector,

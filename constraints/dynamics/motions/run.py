@@ -184,13 +184,15 @@ class Run:
         """
         if not watch.events:
             return None, []
-        near = self.stepper.inside(state, step, later)
+        near, taken = self.stepper.inside(state, step, later), dict[float, StepResult]()
+
+        def part(s: float) -> StepResult:
+            if s not in taken:  # all events are looked at at the same times
+                taken[s] = self.part(state, s, near)
+            return taken[s]
 
         def at(s: float) -> Motion:
-            try:
-                return self.stepper.advance(state, s)
-            except Halt:  # the whole step went well
-                return near(s)
+            return part(s).motion
 
         changes = changes_in(watch.events, watch, TakenStep(state.t, later.t - state.t, step.motion, at, near))
         for i in changes.often:
@@ -200,15 +202,16 @@ class Run:
             watch.happened(i)
             self.crossings.append(Crossing(event.name, state.t + s, there.q, there.v))
             if event.acts:
-                self.passed(self.part(state, s, there))
+                self.passed(part(s))
                 return (event, self.stepper.state(state.t + s, there)), changes.values
         return None, changes.values
 
-    def part(self, state: StageState, s: float, there: Motion) -> StepResult:
-        """The part of a step up to a motion a time s after its start."""
+    def part(self, state: StageState, s: float, near: Callable[[float], Motion]) -> StepResult:
+        """The part of a step up to a time s after its start; where it fails, as the whole step says, by `near`."""
         try:
-            return self.stepper.take(state, s)._replace(motion=there)
-        except Halt:  # work of the mean power
+            return self.stepper.take(state, s)
+        except Halt:  # the whole step went well; work of the mean power
+            there = near(s)
             a = self.stepper.state(state.t + s, there).dynamics.acceleration
             work = 0.5 * s * (power(state.motion, state.dynamics.acceleration) + power(there, a))
             return StepResult(there, work)

@@ -11,7 +11,7 @@ from dynamics.bodies import one_body, point
 
 from constraints import Robot
 from constraints.dynamics import Event, MotionRecord, MotionStatus, SimulationOptions, impact, simulate
-from constraints.dynamics.motions.stepping import Halt, StageState, Stepper
+from constraints.dynamics.motions.stepping import Halt, StageState, Stepper, StepResult
 from constraints.errors import DuplicateNameError, UnknownNameError, WrongObjectError
 from constraints.loops import ConstraintSet, PointContact
 from constraints.robot import Motion
@@ -189,9 +189,9 @@ def test_watching_does_not_end_a_motion_where_parts_of_a_step_fail(monkeypatch: 
     inertia = pin.Inertia(1.0, np.array([0.1, 0.0, -0.5]), np.diag([0.1, 0.2, 0.3]))
     robot = one_body(pin.JointModelSpherical(), inertia, "ball")
     level = Event(lambda motion, t: motion.posture.placement("ball").rotation[0, 2] - 0.2, "level")
-    whole = Stepper.advance
+    whole = Stepper.take
 
-    def only_whole(self: Stepper, state: StageState, h: float) -> Motion:
+    def only_whole(self: Stepper, state: StageState, h: float) -> StepResult:
         if h < 0.99 * step:
             raise Halt(MotionStatus.NOT_PROJECTED)
         return whole(self, state, h)
@@ -201,7 +201,7 @@ def test_watching_does_not_end_a_motion_where_parts_of_a_step_fail(monkeypatch: 
         given: Any = (ConstraintSet(robot, []), robot.neutral, [1.0, 2.0, 3.0], 0.4, step)
         right = simulate(*given, events=level).or_raise()
         with monkeypatch.context() as patch:
-            patch.setattr(Stepper, "advance", only_whole)
+            patch.setattr(Stepper, "take", only_whole)
             seen = simulate(*given, events=level).or_raise()
         np.testing.assert_array_equal(seen.q, right.q)
         assert len(seen.events) == len(right.events) > 0

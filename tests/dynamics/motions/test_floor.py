@@ -11,7 +11,8 @@ import pytest
 from scipy.integrate import solve_ivp
 
 from constraints import Robot
-from constraints.dynamics import Floor, Forces, JointLaw, MotionRecord, MotionStatus, simulate
+from constraints.dynamics import Floor, Forces, JointLaw, MotionRecord, MotionStatus, forward_dynamics, simulate
+from constraints.dynamics.events import sides
 from constraints.dynamics.events.sides import SLOW_SLIP
 from constraints.errors import EmptyProblemError, OptionError, UnknownFrameError
 from liegroups.errors import NotNormalizedError
@@ -118,6 +119,38 @@ def test_a_box_slides_to_a_stop_on_four_corners() -> None:
     assert sticks.time == pytest.approx((speed - SLOW_SLIP) / (mu * G), abs=1e-7)
     assert np.allclose(record.q[:3] - q0[:3], v * speed / (2.0 * mu * G), atol=1e-8)
     assert set(floor.states(record.holding[-1]).values()) == {"sticks"}
+
+
+def test_a_box_spins_to_a_stop_on_four_corners_that_slip_apart() -> None:
+    """Friction turns it back by mu m g r, r the distance of a corner from its axis; each one slips another way."""
+    mu, spin, r, inertia = 0.4, 2.0, 0.1 * sqrt(2.0), 0.2**2 / 6.0
+    floor = Floor(box(), ["c00", "c01", "c10", "c11"], friction=mu)
+    q0 = np.array([0.0, 0.0, 0.1, 0.0, 0.0, 0.0, 1.0])
+    record = run(floor, q0, np.array([0.0, 0.0, 0.0, 0.0, 0.0, spin]), 0.05)
+    assert record.success
+    (sticks,) = record.events
+    assert sticks.time == pytest.approx((spin - SLOW_SLIP / r) * inertia / (mu * G * r), abs=1e-7)
+    assert 2.0 * np.arctan2(record.q[5], record.q[6]) == pytest.approx(spin**2 * inertia / (2.0 * mu * G * r), abs=1e-7)
+    assert np.allclose(record.q[:3], q0[:3], atol=1e-9)
+
+
+def test_many_points_that_slip_cost_no_more_solutions_than_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Their friction is found with the rows that are factorised once."""
+    asked: list[int] = []
+    own = sides.forward_dynamics
+    monkeypatch.setattr(sides, "forward_dynamics", lambda *args, **kwargs: asked.append(0) or own(*args, **kwargs))
+    q0, v0 = [0.0, 0.0, 0.1, 0.0, 0.0, 0.0, 1.0], [0.5, 0.2, 0.0, 0.0, 0.0, 0.3]
+    for points in (["c00", "c01", "c10"], ["c00", "c01", "c10", "c11"]):
+        floor = Floor(box(), points, friction=0.3)
+        holds = floor.start(q0, v0)
+        asked.clear()
+        tau = floor.forces.under(holds)(q0, v0)
+        assert len(asked) == 1
+        found = forward_dynamics(holds, floor.robot.at(q0, v0), tau)
+        pushes = [found.multipliers[holds.slice_of(f"{point} on the floor")] for point in points]
+        speeds = [floor.robot.at(q0, v0).velocity(point)[:2] for point in points]
+        forces = [-0.3 * push * v / np.linalg.norm(v) for push, v in zip(pushes, speeds, strict=True)]
+        assert np.allclose(tau[:2], np.sum(forces, axis=0), atol=1e-10)
 
 
 def test_a_point_lets_go_when_it_is_pulled_harder_than_it_weighs() -> None:

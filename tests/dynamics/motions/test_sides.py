@@ -251,13 +251,13 @@ def test_the_side_that_pulls_most_lets_go_first_and_then_the_one_beyond_its_fric
 
 @pytest.mark.parametrize(("feedback", "jams"), [(0.0, False), (0.5, False), (0.999, False), (1.0, True), (1.5, True)])
 def test_friction_that_presses_as_hard_as_it_is_pushed_jams(feedback: float, jams: bool) -> None:
-    """p(tau) = 2 + k tau, with friction of one a push: f = 2 + k f."""
-    drag = np.array([[1.0]])
+    """Friction of a push of one presses by k: f = 2 + k f."""
+    own = np.array([[feedback]])
     if jams:
         with pytest.raises(UndefinedError, match="Painleve"):
-            balanced(np.array([2.0]), lambda tau: 2.0 + feedback * tau, drag)
+            balanced(np.array([2.0]), own)
     else:
-        found = balanced(np.array([2.0]), lambda tau: 2.0 + feedback * tau, drag)
+        found = balanced(np.array([2.0]), own)
         assert found == pytest.approx([2.0 / (1.0 - feedback)])
 
 
