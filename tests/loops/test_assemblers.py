@@ -58,6 +58,7 @@ def test_a_choice_is_built_once(builds: list[Projector]) -> None:
         [{"bounds": rows.robot.bounds}] * 2,
         [{"tolerance": 1e-10}] * 2,
         [{"max_iterations": 50}] * 2,
+        [{"restarts": True, "seed": 3}] * 2,
         [{"nearest": True}] * 2,
         [{"engine": "readable"}] * 2,
     ]

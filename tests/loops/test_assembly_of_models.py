@@ -168,3 +168,24 @@ def test_a_closed_configuration_comes_back_identical() -> None:
             assert again.success
             assert again.iterations == 0
             assert again.q.tobytes() == q.tobytes()
+
+
+@pytest.mark.parametrize(("name", "without"), [("slider_crank", 26), ("four_bar", 28)])
+def test_restarts_close_what_local_steps_do_not(name: str, without: int) -> None:
+    """From anywhere, with the crank held where it is; a seed gives the same configuration again."""
+    robot, rows = getattr(mechanisms, name)().robot, getattr(mechanisms, name)().constraint_set()
+    rng = np.random.default_rng(0)
+    drawn = [robot.random(rng) for _ in range(30)]
+
+    def closed(**options: Any) -> list[Assembly]:
+        choice = AssemblyOptions(**options)
+        return [assemble_position(rows, q, driven=["crank"], options=choice) for q in drawn]
+
+    assert sum(one.success for one in closed()) == without
+    found, again = closed(restarts=True, seed=1), closed(restarts=True, seed=1)
+    assert all(one.success for one in found)
+    assert [one.q.tobytes() for one in found] == [one.q.tobytes() for one in again]
+    crank = robot.segments("crank").q_indices
+    assert all((one.q[crank] == q[crank]).all() for one, q in zip(found, drawn, strict=True))
+    other = closed(restarts=True, seed=2)
+    assert any(one.q.tobytes() != two.q.tobytes() for one, two in zip(found, other, strict=True))

@@ -192,10 +192,10 @@ def assemble_position(
 ) -> Assembly:
     r"""Close a mechanism: a configuration near q0 that satisfies its constraints.
 
-    Damped Newton steps of the projector, each at most 1.5 rad or m and of least cost; there are no restarts, so the
-    result is near q0. Rotation errors are angles: a half turn is never a solution. Zeros in the rows of long chains are
-    skipped. The constraint set keeps what it prepared for the same costs, driven joints and options, and the
-    next assembly only solves.
+    Damped Newton steps of the projector, each at most 1.5 rad or m and of least cost; there are no restarts unless the
+    options say so, so the result is near q0. Rotation errors are angles: a half turn is never a solution. Zeros in the
+    rows of long chains are skipped. The constraint set keeps what it prepared for the same costs, driven joints and
+    options, and the next assembly only solves.
 
     Args:
         constraint_set: the constraints to satisfy; those that are off, or have no position rows, are ignored.
@@ -211,7 +211,7 @@ def assemble_position(
             for a constraint with a target, this is not known, and not checked). By default it is found from q0 by
             moving the driven joints alone: q0 may be the last result with new values of the driven joints. If they
             cannot close it, q0 itself is compared, and `branch.is_closed` is False: the sign may then have changed.
-        options: bounds, tolerance, budget, engine.
+        options: bounds, tolerance, budget, restarts, engine.
 
     Raises:
         EmptyProblemError: no constraint that is on has position rows.

@@ -59,7 +59,10 @@ class AssemblyOptions:
         tolerance: largest error norm of a constraint, 1e-15 or more (float64 rounds errors at about 1 m to 1e-16).
             Where rows are redundant, at q0 and at the end, only what joints can reduce is held to it, and the rest to
             1e-6, as `MinimalCoordinates.close` does: angles of a file are rounded. `Assembly.split` says so.
-        max_iterations: budget.
+        max_iterations: budget, of all tries together.
+        restarts: start again from a random configuration (within the bounds) when a try stalls, within the same
+            budget; the result may then be far from q0. Driven joints stay.
+        seed: of these configurations; seed and q0 determine the result.
         nearest: continue to the configuration whose weighted distance to q0 is stationary; without it each step is the
             least one, but their sum need not be.
         engine: solver, as in a Projector; by default the usual one, but with steps by `SparseKKT` for long chains that
@@ -73,6 +76,8 @@ class AssemblyOptions:
     bounds: Bounds | None = None
     tolerance: float = 1e-12
     max_iterations: int = 100
+    restarts: bool = False
+    seed: int = 0
     nearest: bool = False
     engine: Engine | str | None = None
 
@@ -83,7 +88,8 @@ class AssemblyOptions:
 
     def of_projector(self) -> Options:
         """The same for a projector, which checks them."""
-        changes = {"threshold": self.tolerance, "max_iterations": self.max_iterations, "nearest": self.nearest}
+        changes: dict[str, Any] = {"threshold": self.tolerance, "nearest": self.nearest}
+        changes |= {name: getattr(self, name) for name in ("max_iterations", "restarts", "seed")}
         return Options.local(**changes, trace=True, damping=DAMPING_OF_ASSEMBLY, patience_count=PATIENCE)
 
 
