@@ -83,14 +83,19 @@ def bounds_on(space: Space, robot: Robot | None, bounds: object, owners: Iterabl
     Args:
         space, robot: of the problem.
         bounds: what the user gave.
-        owners: the constraints; a log line names the joints that have other bounds on a robot of theirs.
+        owners: the constraints; a log line names the joints that have other bounds on a robot of theirs, a warning
+            where the problem is on a bigger space, which has none.
     """
     if bounds is None:
-        joints = other_bounds(robot, owners)
+        own = robot.bounds if robot is not None else Bounds.none(space)
+        joints = other_bounds(own, owners)
+        words = "the bounds of the problem's robot are used, not those of the robot of its functions; they differ on"
+        if robot is None:
+            words = "a space has no bounds; Problem(space, constraints, robot.bounds.on(space)) keeps those of"
         if joints:
-            of = "the bounds of the problem's robot are used, not those of the robot of its functions"
-            _log.info("%s: %s; they differ on %s", robot.name if robot is not None else space.name, of, joints)
-        return robot.bounds if robot is not None else Bounds.none(space)
+            level = logging.INFO if isinstance(space, PlacedSpace) else logging.WARNING  # of a robot it is on purpose
+            _log.log(level, "%s: %s %s", robot.name if robot is not None else space.name, words, joints)
+        return own
     if not isinstance(bounds, Bounds):
         expected = "Bounds, or None for the robot's"
         if isinstance(bounds, bool):
@@ -108,12 +113,11 @@ def bounds_on(space: Space, robot: Robot | None, bounds: object, owners: Iterabl
     return bounds
 
 
-def other_bounds(robot: Robot | None, owners: Iterable[RowOwner]) -> str:
+def other_bounds(bounds: Bounds, owners: Iterable[RowOwner]) -> str:
     """Joints whose bounds differ on some robot that the functions of constraints were built on; empty where none do."""
-    if robot is None:
-        return ""
-    differ = np.zeros(robot.nq, dtype=np.bool_)
-    seen = {id(robot)}
+    space = bounds.space
+    differ = np.zeros(space.nq, dtype=np.bool_)
+    seen = set[int]()
     pending: list[Any] = [owner.original for owner in owners]
     while pending:
         held = pending.pop()
@@ -121,13 +125,16 @@ def other_bounds(robot: Robot | None, owners: Iterable[RowOwner]) -> str:
             continue
         seen.add(id(held))
         if isinstance(held, Robot):
-            if same_space(held.space, robot.space):
-                differ |= (held.bounds.lower != robot.bounds.lower) | (held.bounds.upper != robot.bounds.upper)
+            fitting = [slice(None)] if same_space(held.space, space) else []
+            fitting = fitting or [factor.q for factor in space.factors if same_space(held.space, factor.space)]
+            if len(fitting) == 1:
+                q, theirs = fitting[0], held.bounds
+                differ[q] |= (theirs.lower != bounds.lower[q]) | (theirs.upper != bounds.upper[q])
         elif isinstance(held, Function | RowOwner):
             pending += getattr(held, "__dict__", {}).values()
         elif isinstance(held, tuple | list):
             pending += held
-    return ", ".join(leaf.name for leaf in robot.space.leaves() if differ[leaf.q].any())
+    return ", ".join(leaf.name for leaf in space.leaves() if differ[leaf.q].any())
 
 
 def by_level(constraints: Any) -> list[list[RowOwner]]:

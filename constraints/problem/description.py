@@ -83,7 +83,7 @@ def describe(problem: Problem) -> str:
     lines.append(
         f"  bounds on {counted(bounded, 'dof')}, {int(problem.wraps.sum())} of them free to turn by whole turns"
     )
-    others = other_bounds(problem.robot, problem.constraints)
+    others = other_bounds(problem.robot.bounds if problem.robot else problem.bounds, problem.constraints)
     if others:
         whose = "the problem's robot" if problem.robot and problem.bounds is problem.robot.bounds else "the problem"
         lines.append(f"    these are the bounds of {whose}; the robot of its functions has other bounds on {others}")

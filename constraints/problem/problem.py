@@ -55,7 +55,7 @@ class Problem:
         where: a Robot (which brings its bounds) or a Space (which has none), such as `robot.space * Rn(k)`. Functions
             on one factor of a product are lifted to it.
         constraints: constraints; or one sequence of constraints per level, the most important level first.
-        bounds: bounds to use instead of the robot's; `Bounds.none(space)` for no bounds.
+        bounds: bounds to use instead of the robot's: `robot.bounds.on(space)` on a space; none: `Bounds.none(space)`.
         weights: costs of motion, (nv,) or by joint: a dof with a larger cost moves less, with cost 0 freely; ones by
             default.
         frozen: names of joints or Segments that do not move; or booleans (nv,), as in `problem.frozen`.

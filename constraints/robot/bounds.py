@@ -111,8 +111,19 @@ class Bounds:
         return bounds
 
     def on(self, space: Space) -> Bounds:
-        """The same box in another space with the same layout of q (a copy of the robot). Raises SizeError."""
-        return self if space is self.space else Bounds(space, self.lower, self.upper)
+        """The same box in a copy of its space, or in one that has it as its one factor, the rest without bounds.
+
+        Raises:
+            SizeError: another number of coordinates, and not one such factor.
+        """
+        if space is self.space:
+            return self
+        places = [factor.q for factor in space.factors if factor.space == self.space]
+        if space.nq == self.space.nq or len(places) != 1:
+            return Bounds(space, self.lower, self.upper)
+        lower, upper = np.full((2, space.nq), [[-np.inf], [np.inf]])
+        lower[places[0]], upper[places[0]] = self.lower, self.upper
+        return Bounds(space, lower, upper)
 
     def replace(self, bounds: Mapping[str, tuple[ArrayLike, ArrayLike]]) -> Bounds:
         """The same bounds, except for the joints given.

@@ -321,10 +321,17 @@ def test_other_bounds_are_those_of_robots_in_functions(caplog: pytest.LogCapture
     for other, joints in ((robot, ""), (low, names[1]), (high, names[3])):
         tool = Position(other, "tool")
         for f in (tool, tool + Position(other, "elbow"), np.eye(3) @ tool):
-            assert other_bounds(robot, [Implicit.zero(f)]) == joints
+            assert other_bounds(robot.bounds, [Implicit.zero(f)]) == joints
     both = [Implicit.zero(Position(low, "tool")), Implicit.zero(Position(high, "tool"))]
-    assert other_bounds(robot, both) == f"{names[1]}, {names[3]}"
-    assert other_bounds(None, both) == ""
+    assert other_bounds(robot.bounds, both) == f"{names[1]}, {names[3]}"
+    bigger = robot.space * Rn(1)
+    Problem(bigger, [Implicit.zero(Position(low, "tool").on(bigger))])  # a space has no bounds: seven are not looked at
+    keeps = "a space has no bounds; Problem(space, constraints, robot.bounds.on(space)) keeps those of"
+    assert caplog.messages == [f"R8: {keeps} {', '.join(f'R7.{name}' for name in names)}"]
+    kept = Problem(bigger, [Implicit.zero(Position(low, "tool").on(bigger))], low.bounds.on(bigger))
+    assert len(caplog.messages) == 1
+    assert "robot of its functions" not in kept.describe()
+    caplog.clear()
     caplog.set_level("INFO", "constraints")
     problem = Problem(robot, both)
     assert caplog.messages == [

@@ -123,6 +123,11 @@ def test_a_coordinate_on_its_bound_is_inside():
     assert outside_bounds(()) == []
     assert outside_bounds(bounds.violations([1.5])) == ["  outside the bounds of the robot: 'R1' 0.5 above its bound"]
     assert Bounds(Rn(2), np.zeros(2), np.array([0.0, 1.0])).frozen.tolist() == [True, False]
+    bigger = bounds.on(SO3 * Rn(1))
+    assert (bigger.lower == [*[-np.inf] * 4, 0.0]).all()
+    assert (bigger.upper == [*[np.inf] * 4, 1.0]).all()
+    with pytest.raises(SizeError, match="lower bounds"):
+        bounds.on(Rn(1) * SO3 * Rn(1))
     with pytest.raises(NotFiniteError, match="upper bounds"):
         Bounds(Rn(2), np.zeros(2), np.array([0.0, np.nan]))
     for lower, upper in ((1e300, 1e301), (-1e301, -1e300)):

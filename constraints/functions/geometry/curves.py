@@ -22,9 +22,9 @@ def curve(parameter: Function, points: ArrayLike, parameters: ArrayLike | None =
 
     a cubic spline, twice differentiable, with :math:`s_k` its inner knots ("not a knot" at its ends). `tip - curve(s,
     points)` equal to 0 puts a point onto it. To solve for the parameter too give the problem one more number,
-    `space = robot.space * Rn(1)`, and take `s = Identity(Rn(1)).on(space)`; the bounds of the problem keep it on
-    the curve, which goes on beyond its ends as the cubics there. Where the curve stands still the parameter has no
-    influence.
+    `space = robot.space * Rn(1)`, and take `s = Identity(Rn(1)).on(space)`; the bounds of the problem,
+    `robot.bounds.on(space).replace({"R1": (0, 1)})`, keep it on the curve, which goes on beyond its ends as the cubics
+    there. Where the curve stands still the parameter has no influence.
 
     Args:
         parameter: s, a function into R^1.
