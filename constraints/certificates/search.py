@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 import numpy as np
 
@@ -223,14 +223,28 @@ class CertificateSearch:
         )  # fmt: skip
 
 
+class Known(TypedDict):
+    """What a search knows of its certificate, by the names there."""
+
+    q: Vector
+    center: Vector
+    r: float
+    reason: str
+    rests_on: tuple[str, ...]
+
+
 def certificate_of(
-    rows: ProblemRows, at: Slice | None, numbers: Premises | None, held: BoolVector, active: BoolVector, *, q: Vector,
-    center: Vector, r: float, reason: str, rests_on: tuple[str, ...],
-) -> Certificate:  # fmt: skip
-    """What a search has come to; arguments by name are those of a certificate."""
+    rows: ProblemRows,
+    at: Slice | None,
+    numbers: Premises | None,
+    held: BoolVector,
+    active: BoolVector,
+    **known: Unpack[Known],
+) -> Certificate:
+    """What a search has come to."""
     space = rows.problem.space
     return Certificate(
-        status=CertificateStatus.NOT_PROVED if reason else CertificateStatus.PROVED,
+        status=CertificateStatus.NOT_PROVED if known["reason"] else CertificateStatus.PROVED,
         R=0.0 if numbers is None else float(numbers.size),
         condition=float("inf") if at is None else float(at.condition),
         rows=0 if at is None else len(at.chosen),
@@ -238,8 +252,9 @@ def certificate_of(
         held=coordinate_names(space, np.flatnonzero(held).tolist()),
         open=() if at is None else tuple(map(rows.names.__getitem__, at.dependent.tolist())),
         basis=np.zeros((space.nv, 0)) if at is None else at.basis,
-        numbers=numbers, q=q, center=center, r=r, reason=reason, rests_on=rests_on,
-    )  # fmt: skip
+        numbers=numbers,
+        **known,
+    )
 
 
 def other_size(numbers: Premises, beta: Any) -> Any:
