@@ -9,7 +9,7 @@ import numpy as np
 from liegroups import ProductSpace, Rn, Segments
 from liegroups.arguments import expect
 from liegroups.arrays import Matrix, Vector
-from liegroups.formulas.log_slopes import FIVE_POINTS
+from liegroups.formulas.log_slopes import five_points
 from liegroups.frozen import set_fields
 
 from ..functions.frames.frame_function import as_frame, supporting_columns
@@ -93,10 +93,8 @@ class FrameVelocity(Function):
             tree.datas.give(moving.data)
             return found
         found = np.zeros((6, v.size))
-        space = self.robot.space
-        for i, e in enumerate(np.eye(v.size)):
-            for step, factor in FIVE_POINTS:
-                found[:, i] += factor * (self.robot.at(space.integrate(q, step * e)).jacobian(self._seen) @ v)
+        for i, factor, step in five_points(v.size):
+            found[:, i] += factor * (self.robot.at(self.robot.space.integrate(q, step)).jacobian(self._seen) @ v)
         return found
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from liegroups import Space
 from liegroups.arrays import ArrayLike, BoolVector, Indices, Matrix, Vector
-from liegroups.formulas.log_slopes import FIVE_POINTS
+from liegroups.formulas.log_slopes import five_points
 
 from ..errors import UndefinedError
 from ..point import MovingPoint, Point, motion_at, place, place_motion
@@ -68,13 +68,12 @@ def drift_derivatives_by_differences(f: Function, motion: MovingPoint, a: Vector
         return out
 
     dq[:], dv[:] = 0.0, 0.0
-    for i in np.flatnonzero(f.columns):
-        e = np.zeros(f.inputs.nv)
-        e[i] = 1.0
-        for step, factor in FIVE_POINTS:
-            there = place_motion(f.inputs, f.inputs.integrate(q, step * e), v, workspace)
-            f.evaluate(there.point, value, J)
-            dq[:, i] += factor * (J @ a + drift(there))
+    columns = np.flatnonzero(f.columns)
+    for i, factor, step in five_points(f.inputs.nv, columns):
+        there = place_motion(f.inputs, f.inputs.integrate(q, step), v, workspace)
+        f.evaluate(there.point, value, J)
+        dq[:, i] += factor * (J @ a + drift(there))
+    for i, e in zip(columns, np.eye(f.inputs.nv)[columns], strict=True):
         ahead, behind = (drift(place_motion(f.inputs, q, v + way * e, workspace)) for way in (1.0, -1.0))
         dv[:, i] = 0.5 * (ahead - behind)
 
@@ -82,11 +81,8 @@ def drift_derivatives_by_differences(f: Function, motion: MovingPoint, a: Vector
 def force_derivative_by_differences(f: Function, point: Point, y: Vector, out: Matrix) -> None:
     """Write what J^T y changes by with q: five-point differences of the Jacobian."""
     out[:] = 0.0
-    for i in np.flatnonzero(f.columns):
-        for step, factor in FIVE_POINTS:
-            e = np.zeros(f.inputs.nv)
-            e[i] = step
-            out[:, i] += factor * (y @ _jacobian(f, point, e))
+    for i, factor, step in five_points(f.inputs.nv, np.flatnonzero(f.columns)):
+        out[:, i] += factor * (y @ _jacobian(f, point, step))
 
 
 def force_derivative_by_rates(f: Function, point: Point, y: Vector, out: Matrix) -> None:

@@ -14,7 +14,7 @@ from typing import Any, final
 import numpy as np
 
 from liegroups.arrays import Indices, Matrix, Vector
-from liegroups.formulas.log_slopes import FIVE_POINTS
+from liegroups.formulas.log_slopes import five_points
 from liegroups.formulas.third_order import se3_coad
 
 from ..workspace import Pool
@@ -222,10 +222,9 @@ class _DepthFirst:
 def _by_differences(model: Any, data: Any, q: Vector, v: Vector, a: Vector, *wrenches: Any) -> tuple[Matrix, Matrix]:
     """Where pinocchio's derivatives are wrong and the joints have no parts."""
     by_q, by_v = np.zeros((2, v.size, v.size))
-    for i, e in enumerate(np.eye(v.size)):
-        for step, factor in FIVE_POINTS:
-            by_q[:, i] += factor * pin.rnea(model, data, pin.integrate(model, q, step * e), v, a, *wrenches)
-            by_v[:, i] += factor * pin.rnea(model, data, q, v + step * e, a, *wrenches)
+    for i, factor, step in five_points(v.size):
+        by_q[:, i] += factor * pin.rnea(model, data, pin.integrate(model, q, step), v, a, *wrenches)
+        by_v[:, i] += factor * pin.rnea(model, data, q, v + step, a, *wrenches)
     return by_q, by_v
 
 

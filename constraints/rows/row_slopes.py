@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from liegroups.arrays import Matrix, Vector
-from liegroups.formulas.log_slopes import FIVE_POINTS, is_exact_on
+from liegroups.formulas.log_slopes import five_points, is_exact_on
 
 from ..functions.group_motion import (
     force_derivative_of,
@@ -112,13 +112,10 @@ def _by_differences(
         return rate, second + J @ a, J
 
     (by_rate, by_q, by_v), force = np.zeros((3, k, n)), np.zeros((n, n))
-    for i in np.flatnonzero(owner.columns):
-        for step, factor in FIVE_POINTS:
-            e = np.zeros(n)
-            e[i] = step
-            rate, second, J = rows(space.integrate(q, e), v)
-            by_rate[:, i] += factor * rate
-            by_q[:, i] += factor * second
-            force[:, i] += factor * (multipliers @ J)
-            by_v[:, i] += factor * rows(q, v + e)[1]
+    for i, factor, step in five_points(n, np.flatnonzero(owner.columns)):
+        rate, second, J = rows(space.integrate(q, step), v)
+        by_rate[:, i] += factor * rate
+        by_q[:, i] += factor * second
+        force[:, i] += factor * (multipliers @ J)
+        by_v[:, i] += factor * rows(q, v + step)[1]
     return RowSlopes(rows(q, v)[2], by_rate, by_q, by_v, force, False)

@@ -7,6 +7,7 @@ With :math:`r = \log g`, :math:`\nu` the body velocity of g and :math:`\dot\nu` 
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -23,6 +24,15 @@ FIVE_POINTS = tuple(
     for n, factor in ((-2, 1.0), (-1, -8.0), (1, 8.0), (2, -1.0))
 )
 """Steps and factors of the five-point difference."""
+
+
+def five_points(n: int, columns: Iterable[int] | None = None) -> Iterator[tuple[int, float, Vector]]:
+    """Steps (n,) along coordinates, all or some, with their factors: sums of factors times values are derivatives."""
+    for i in range(n) if columns is None else columns:
+        for size, factor in FIVE_POINTS:
+            step = np.zeros(n)
+            step[i] = size
+            yield i, factor, step
 
 
 class LogSlopes(NamedTuple):
@@ -131,12 +141,11 @@ def _by_differences(group: Space, r: Vector, velocity: Vector, acceleration: Vec
     _, rate, force, by_point, by_velocity = found = LogSlopes.straight(n)
     found.jacobian[:] = group.log_jacobian(r)
     g = group.exp(r)
-    for i, e in enumerate(np.eye(n)):
-        for step, factor in FIVE_POINTS:
-            at = group.log(group.integrate(g, step * e))
-            J = group.log_jacobian(at)
-            rate[:, i] += factor * (J @ velocity)
-            force[:, i] += factor * (y @ J)
-            by_point[:, i] += factor * group.log_second_derivative(at, velocity, acceleration)
-            by_velocity[:, i] += factor * group.log_second_derivative(r, velocity + step * e, acceleration)
+    for i, factor, step in five_points(n):
+        at = group.log(group.integrate(g, step))
+        J = group.log_jacobian(at)
+        rate[:, i] += factor * (J @ velocity)
+        force[:, i] += factor * (y @ J)
+        by_point[:, i] += factor * group.log_second_derivative(at, velocity, acceleration)
+        by_velocity[:, i] += factor * group.log_second_derivative(r, velocity + step, acceleration)
     return found

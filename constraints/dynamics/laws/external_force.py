@@ -10,7 +10,7 @@ import numpy as np
 
 from liegroups.arguments import as_tuple, expect, finite_vector, real_numbers
 from liegroups.arrays import ArrayLike, Matrix, Vector
-from liegroups.formulas.log_slopes import FIVE_POINTS
+from liegroups.formulas.log_slopes import five_points
 from liegroups.frozen import read_only, set_fields
 
 from ...errors import SizeError, WrongObjectError
@@ -176,8 +176,7 @@ def force_slopes(forces: Sequence[Force], motion: Motion) -> tuple[Matrix, Matri
 def _by_differences(force: Force, motion: Motion) -> tuple[Matrix, Matrix]:
     space, q, v = motion.posture.space, motion.q, np.array(motion.v)
     by_q, by_v = np.zeros((2, v.size, v.size))
-    for i, e in enumerate(np.eye(v.size)):
-        for step, factor in FIVE_POINTS:
-            by_q[:, i] += factor * generalised([force], space.at(space.integrate(q, step * e), v))
-            by_v[:, i] += factor * generalised([force], space.at(q, v + step * e))
+    for i, factor, step in five_points(v.size):
+        by_q[:, i] += factor * generalised([force], space.at(space.integrate(q, step), v))
+        by_v[:, i] += factor * generalised([force], space.at(q, v + step))
     return by_q, by_v

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, final
 import numpy as np
 
 from liegroups.arrays import Matrix, Vector
-from liegroups.formulas.log_slopes import FIVE_POINTS
+from liegroups.formulas.log_slopes import five_points
 from liegroups.formulas.second_order import cross
 
 from ...functions.enclosures.box import Enclosure
@@ -170,11 +170,10 @@ def rate_slopes(hinge: Hinge, pose: Any, twist: Vector, force: Vector) -> RateSl
 def _slopes_by_differences(rows: CustomRows, pose: Any, twist: Vector, force: Vector) -> RateSlopes:
     F = rows.rate_matrix(pose)
     found = RateSlopes(F, np.zeros_like(F), np.zeros((6, 6)))
-    for i, e in enumerate(np.eye(6)):
-        for step, factor in FIVE_POINTS:
-            there = rows.rate_matrix(pose * pin.exp6(step * e))
-            found.rate[:, i] += factor * (there @ twist)
-            found.force[:, i] += factor * (force @ there)
+    for i, factor, step in five_points(6):
+        there = rows.rate_matrix(pose * pin.exp6(step))
+        found.rate[:, i] += factor * (there @ twist)
+        found.force[:, i] += factor * (force @ there)
     return found
 
 

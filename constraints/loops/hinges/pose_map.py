@@ -9,7 +9,7 @@ import numpy as np
 
 from liegroups import SE3
 from liegroups.arrays import Matrix, Vector
-from liegroups.formulas.log_slopes import FIVE_POINTS, se3_log_slopes
+from liegroups.formulas.log_slopes import five_points, se3_log_slopes
 from liegroups.formulas.second_order import cross, se3_log_second
 
 from ...errors import NoEnclosureError
@@ -113,13 +113,12 @@ class PoseMap(ABC):
             near.second(X, nu, acceleration, out)
             return D, out
 
-        for i, e in enumerate(np.eye(6)):
-            for step, factor in FIVE_POINTS:
-                D, second = seen(pose * pin.exp6(step * e), twist)
-                found.rate[:, i] += factor * (D @ twist)
-                found.force[:, i] += factor * (multipliers @ D)
-                found.by_pose[:, i] += factor * second
-                found.by_twist[:, i] += factor * seen(pose, twist + step * e)[1]
+        for i, factor, step in five_points(6):
+            D, second = seen(pose * pin.exp6(step), twist)
+            found.rate[:, i] += factor * (D @ twist)
+            found.force[:, i] += factor * (multipliers @ D)
+            found.by_pose[:, i] += factor * second
+            found.by_twist[:, i] += factor * seen(pose, twist + step)[1]
         return found
 
     def near(self, pose: Any) -> PoseMap:
