@@ -10,7 +10,7 @@ import numpy as np
 
 from liegroups.arrays import Vector
 
-from ..robot import Robot
+from ..robot import Posture, Robot
 from ..rows.row_owner import RowOwner
 from ..words import first_names
 from .closures import Closure
@@ -33,27 +33,21 @@ def odd_axis(owner: RowOwner, q: Vector) -> str:
     """
     if not isinstance(owner, Closure) or owner.hinge.kind not in (HingeKind.PIN, HingeKind.SLIDER, HingeKind.LOCKED):
         return ""
-    robot, names, axes = owner.robot, list[str](), list[Vector]()
-    model: Any = robot.model
-    k = robot.at(q).with_jacobians()
-    for i in joints_between(robot, owner.predecessor.joint, owner.successor.joint):
-        kind, name = str(model.joints[i].shortname()), str(model.names[i])
-        if kind.startswith("JointModelR"):
-            names.append(name)
-            axes.append(np.array(k.world_jacobian[3:, robot.velocity_slice_of(name)])[:, 0])
-        elif not kind.startswith("JointModelP") or model.joints[i].nv > 1:
-            return ""
-    if owner.hinge.kind is HingeKind.PIN:
-        names.append(owner.name)
-        axes.append(robot.at(q).placement(owner.predecessor).rotation @ owner.hinge.subhinges[0].axis)
-    if len(axes) < 3:
+    model: Any = owner.robot.model
+    joints = [model.joints[i] for i in joints_between(owner.robot, owner.predecessor.joint, owner.successor.joint)]
+    if not all(str(j.shortname()).startswith(("JointModelR", "JointModelP")) and j.nv == 1 for j in joints):
         return ""
-    sines = np.linalg.norm(np.cross(np.array(axes)[:, None], np.array(axes)[None, :]), axis=2)
-    for i, name in enumerate(names):
+    first, *others, _ = _axes_around(owner, owner.robot.at(q))
+    pins = [pin for pin in (*others, first) if pin is not None]
+    if len(pins) < 3:
+        return ""
+    axes = np.array([pin.axis for pin in pins])
+    sines = np.linalg.norm(np.cross(axes[:, None], axes[None, :]), axis=2)
+    for i, pin in enumerate(pins):
         most = float(sines[i].max())
         if most > ASKEW and np.delete(np.delete(sines, i, 0), i, 1).max() <= AGREE:
-            others = first_names([f"'{other}'" for other in names if other != name])
-            return f"the axis of '{name}' is {np.arcsin(min(most, 1.0)):.3g} rad from parallel to those of {others}"
+            names = first_names([f"'{other.name}'" for other in pins if other.name != pin.name])
+            return f"the axis of '{pin.name}' is {np.arcsin(min(most, 1.0)):.3g} rad from parallel to those of {names}"
     return ""
 
 
@@ -102,7 +96,7 @@ def on_one_line(closures: Iterable[RowOwner]) -> list[str]:
 
 
 class _Axis(NamedTuple):
-    """An axis of a joint, or of one end of a closure, in the neutral configuration: a direction and a point."""
+    """An axis of a joint, or of one end of a closure: a direction and a point."""
 
     name: str
     axis: Vector
@@ -116,27 +110,33 @@ def _neighbours(closures: Iterable[RowOwner]) -> Iterator[tuple[_Axis, _Axis, bo
     for closure in owners:
         if not isinstance(closure, Closure):
             continue
-        robot = closure.robot
-        model: Any = robot.model
-        neutral = robot.at(robot.neutral)
-        axes: list[_Axis | None] = []
+        model: Any = closure.robot.model
         bodies = [int(closure.predecessor.joint)]
-        for joint in joints_between(robot, closure.predecessor.joint, closure.successor.joint):
-            name = str(model.names[joint])
+        for joint in joints_between(closure.robot, closure.predecessor.joint, closure.successor.joint):
             bodies.append(int(model.parents[joint]) if joint == bodies[-1] else joint)
-            columns = neutral.with_jacobians().world_jacobian[:, robot.velocity_slice_of(name)]
-            axis = columns[3:, 0].copy() if columns.shape[1] == 1 else np.zeros(3)
-            point = np.cross(axis, columns[:3, 0]) if axis.any() else axis  # of the axis, nearest to the origin
-            axes.append(_Axis(name, axis, point) if axis.any() else None)
-        tips: list[_Axis | None] = [None, None]
-        if closure.hinge.kind is HingeKind.PIN:
-            placed = [neutral.placement(frame) for frame in (closure.predecessor, closure.successor)]
-            axis = closure.hinge.subhinges[0].axis
-            tips = [_Axis(closure.name, M.rotation @ axis, np.asarray(M.translation)) for M in placed]
         held = [*list(model.parents)[1:], *range(1, model.njoints), *(getattr(end, "joint", 0) for end in ends)]
-        for (first, second), body in zip(pairwise([tips[0], *axes, tips[1]]), bodies, strict=True):
+        axes = _axes_around(closure, closure.robot.at(closure.robot.neutral))
+        for (first, second), body in zip(pairwise(axes), bodies, strict=True):
             if first is not None and second is not None:
                 yield first, second, body > 0 and held.count(body) == 2
+
+
+def _axes_around(closure: Closure, posture: Posture) -> list[_Axis | None]:
+    """Of the first end of a closure, of the joints of its loop, of its other end; None of what turns about no axis."""
+    robot, axes = closure.robot, list[_Axis | None]()
+    model: Any = robot.model
+    for joint in joints_between(robot, closure.predecessor.joint, closure.successor.joint):
+        name = str(model.names[joint])
+        columns = posture.with_jacobians().world_jacobian[:, robot.velocity_slice_of(name)]
+        axis = columns[3:, 0].copy() if columns.shape[1] == 1 else np.zeros(3)
+        point = np.cross(axis, columns[:3, 0])  # of the axis, nearest to the origin
+        axes.append(_Axis(name, axis, point) if axis.any() else None)
+    ends: list[_Axis | None] = [None, None]
+    if closure.hinge.kind is HingeKind.PIN:
+        placed = [posture.placement(frame) for frame in (closure.predecessor, closure.successor)]
+        axis = closure.hinge.subhinges[0].axis
+        ends = [_Axis(closure.name, M.rotation @ axis, np.asarray(M.translation)) for M in placed]
+    return [ends[0], *axes, ends[1]]
 
 
 def joints_between(robot: Robot, a: int, b: int) -> list[int]:
