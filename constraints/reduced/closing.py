@@ -13,8 +13,8 @@ from liegroups.frozen import read_only
 
 from ..errors import ConstraintError, UndefinedError
 from ..linear_algebra import largest
+from ..loops.assembling.closing_result import ClosingResult
 from ..loops.assembling.gaps import gap_words
-from ..loops.assembling.iterates import DrawnIterates
 from ..loops.closing.corrector import Corrector, Ending, Record, Trust
 from ..loops.closing.lu import LU, factorised
 from ..loops.constraint_set import ConstraintSet
@@ -75,7 +75,7 @@ _STATUS = {
 
 @final
 @dataclass(frozen=True, eq=False, repr=False)
-class Closing(DrawnIterates):
+class Closing(ClosingResult):
     """Result of closing by the dependent coordinates: configuration, status and iterates; also after a failure.
 
     It is neither true nor false (`if closing:` raises): `success` says whether q is closed.

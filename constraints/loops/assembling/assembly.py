@@ -27,8 +27,8 @@ from ..closing.split_errors import SplitErrors, closed_but_for_redundant_rows, n
 from ..constraint_set import A_SET, ConstraintSet
 from ..open_mechanism import OpenMechanismError
 from .assembly_choice import AS_USUAL, DRIVEN, LISTED, AssemblyOptions, Driven, assembler
+from .closing_result import ClosingResult
 from .gaps import driven_words, gap_words
-from .iterates import DrawnIterates
 from .kept_branch import compared, driven_back
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ UNBOUNDED = (
 
 @final
 @dataclass(frozen=True, eq=False, repr=False, init=False)
-class Assembly(DrawnIterates):
+class Assembly(ClosingResult):
     """Result of an assembly. On failure q is the best iterate; nothing is raised, and no input is changed.
 
     It is neither true nor false (`if assembly:` raises): `success` says whether q is closed.

@@ -12,7 +12,7 @@ from ...solvers.result import ByJoint
 from ...words import counted
 
 
-class DrawnIterates(ByJoint):
+class ClosingResult(ByJoint):
     """A result for a `constraint_set`, with its `errors`, and iterates up to its q."""
 
     @property
