@@ -134,7 +134,7 @@ def test_an_assembly_in_words() -> None:
     assert loose.success
     assert "was not asked to keep any bounds" in str(loose)
     (outside,) = loose.violations
-    line = f"  outside the bounds of the robot: j0 by {abs(outside.amount):.3g} rad"
+    line = f"  outside the bounds of the robot: 'j0' {abs(outside.amount):.3g} rad above its bound"
     assert line in loose.describe().splitlines()
     assert outside.amount == pytest.approx(loose.q[0] - 0.1)
     kept = assemble_position(rows, [0.05, 0.3], options=AssemblyOptions(bounds=robot.bounds))

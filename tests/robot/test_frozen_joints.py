@@ -222,7 +222,7 @@ def test_an_assembly_claims_no_bounds_that_it_did_not_look_at() -> None:
     outside = assemble_position(tight.constraint_set(), linkage.postures["closed"])
     assert outside.success
     assert [(v.joint, round(v.amount, 6)) for v in outside.violations] == [(joint, -0.1)]
-    assert f"outside the bounds of the robot: {joint} by 0.1" in outside.describe()
+    assert f"outside the bounds of the robot: '{joint}' 0.1 rad below its bound" in outside.describe()
     kept = assemble_position(
         tight.constraint_set(), linkage.postures["closed"], options=AssemblyOptions(bounds=tight.robot.bounds)
     )

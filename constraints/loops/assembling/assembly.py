@@ -17,6 +17,7 @@ from ...exports import from_above
 from ...keywords import FieldOf
 from ...problem.arguments import costs, frozen_columns
 from ...questions import TURN, ask_once
+from ...robot.bounds import outside_bounds
 from ...rows.right_hand_side import RightHandSide
 from ...solvers import Projection, Status
 from ...solvers.diagnosis.dependent_rows import Dependence, dependence
@@ -134,8 +135,7 @@ class Assembly(ClosingResult):
         lines += driven_words(self.projection)
         loose = [f"'{owner.name}'" for owner, _ in self.constraint_set.on if not owner.has_position]
         lines += [f"  not held here, for it has no anchor: {first_names(loose)}"] if loose else []
-        outside = [f"{v.joint} by {abs(v.amount):.3g} {v.unit}" for v in self.violations]
-        lines += [f"  outside the bounds of the robot: {first_names(outside)}"] if outside else []
+        lines += outside_bounds(self.violations)
         if self.branch is not None and not self.success:
             lines.append(f"  {self.branch.describe()}")
         if self.status not in (Status.CONVERGED, Status.UNDEFINED, Status.LEFT_BRANCH):
