@@ -28,7 +28,7 @@ import numpy as np
 import pinocchio as pin
 from checking import Judge
 from numpy.typing import NDArray
-from peer import Hpp, NoPeer
+from peer import NoPeer, hpp_on
 from problem_files import BASES, ProblemFile
 from projection import prepare
 from projection_figures import aligned
@@ -240,8 +240,8 @@ def measure(scene: Scene, robot: Robot, side: float, options: argparse.Namespace
             continue
         try:
             file = ProblemFile(path, description["name"], description, starts, THRESHOLD, BUDGET)
-            hpp = Hpp(options.hpp_python, file, starts)
-            for name in hpp.line_searches:
+            hpp = hpp_on(options.hpp_python, file, starts)
+            for name in hpp.said["line_searches"]:
                 theirs.setdefault(name, []).append(done(by_hpp(hpp, name), starts, options.repeats, judge))
             hpp.close()
         except NoPeer as reason:

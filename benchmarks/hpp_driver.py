@@ -6,12 +6,12 @@ It reads one JSON object a line and answers each with one, until its input ends:
         -> {"line_searches": [...]}, or {"refused": "why"}
     {"starts": [[...], ...]}
         -> {"starts": n}: others of the problem that is open
-    {"line_search": NAME, "first": i, "last": j, "repeats": r}
-        -> {"us": [[...], ...], "success": [...], "q": [[...], ...]}
+    {"line_search": NAME, "first": i, "last": j}
+        -> {"us": [...], "success": [...], "q": [[...], ...]}
 
-Starts i to j-1 are projected by `ConfigProjector.apply`, r times each; `us` has a row a start. Needs the wheel
-`hpp-python`, which brings the robots too. Explicit constraints are made as hpp-manipulation makes them: a grasp of a
-handle, a placement of contact surfaces.
+Starts i to j-1 are projected by `ConfigProjector.apply`, once each. Needs the wheel `hpp-python`, which brings the
+robots too. Explicit constraints are made as hpp-manipulation makes them: a grasp of a handle, a placement of contact
+surfaces.
 """
 
 from __future__ import annotations
@@ -314,24 +314,18 @@ class Session:
         self.starts = self.np.array(asked["starts"])
         return {"starts": len(self.starts)}
 
-    def projected(self, line_search: str, first: int, last: int, repeats: int) -> dict[str, Any]:
+    def projected(self, line_search: str, first: int, last: int) -> dict[str, Any]:
         """Project starts first to last-1, timing each call of `apply`."""
         clock, apply = time.perf_counter, self.projectors[line_search].apply
-        us: list[list[float]] = []
-        success: list[bool] = []
-        ends: list[list[float]] = []
+        told: dict[str, list[Any]] = {"us": [], "success": [], "q": []}
         apply(self.starts[first].copy())
-        for q0 in self.starts[first:last]:
-            times: list[float] = []
-            for _ in range(repeats):
-                q = q0.copy()
-                began = clock()
-                done = apply(q)
-                times.append(1e6 * (clock() - began))
-            us.append(times)
-            success.append(bool(done))
-            ends.append(q.tolist())
-        return {"us": us, "success": success, "q": ends}
+        for q in self.starts[first:last].copy():
+            began = clock()
+            done = apply(q)
+            took = clock() - began
+            for key, one in (("us", 1e6 * took), ("success", bool(done)), ("q", q.tolist())):
+                told[key].append(one)
+        return told
 
 
 if __name__ == "__main__":

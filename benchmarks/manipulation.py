@@ -25,7 +25,6 @@ import sys
 import time
 from collections import Counter
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import bench_setup
@@ -34,14 +33,13 @@ from graph_cases import CASES, ITERATIONS, THRESHOLD, Case, Judge
 from numpy.typing import NDArray
 from peer import Child, NoPeer
 from projection_figures import aligned
-from turns import OURS, Run, Solver, in_turns, stay_on_one_core
+from turns import OURS, Run, Solver, by_peer, in_turns, stay_on_one_core
 
 from constraints import ConstraintError
 from constraints.manipulation import ConstraintGraph
 from constraints.solvers.projection.engines import ENGINES
 
 HPP = "HPP"
-DRIVER = Path(__file__).resolve().parent / "graph_driver.py"
 Array = NDArray[np.float64]
 Row = dict[str, Any]
 
@@ -74,15 +72,9 @@ def by_us(graph: ConstraintGraph, name: str, starts: Array, guesses: Array, note
 
 
 def by_hpp(child: Child, name: str, starts: Array, guesses: Array) -> Solver:
-    """hpp-manipulation; raises NoPeer where it ends."""
-
-    def find_some(first: int, last: int, turn: int, run: Run) -> None:
-        pairs = {"starts": starts[first:last].tolist(), "guesses": guesses[first:last].tolist()}
-        answer = child.ask({"transition": name, **pairs, "repeats": 1})
-        run.us[first:last, turn], run.claimed[first:last] = np.array(answer["us"])[:, 0], answer["success"]
-        run.ends[first:last] = answer["q"]
-
-    return find_some
+    """hpp-manipulation."""
+    given = {"starts": starts.tolist(), "guesses": guesses.tolist()}
+    return by_peer(child, lambda i, j: {"transition": name, **{key: rows[i:j] for key, rows in given.items()}})
 
 
 def figures(run: Run) -> Row:
@@ -134,13 +126,13 @@ def _peer(case: Case, options: argparse.Namespace, remarks: list[str]) -> Child 
     if options.hpp_python is None:
         return None
     try:
-        child = Child(options.hpp_python, DRIVER)
-        answer = child.opened({"open": case.given, "threshold": THRESHOLD, "iterations": ITERATIONS})
+        first = {"open": case.given, "threshold": THRESHOLD, "iterations": ITERATIONS}
+        child = Child(options.hpp_python, "graph_driver.py", first)
         joints = [str(name) for name in case.graph.robot.model.names][1:]
-        missing = {t.name for t in case.graph.transitions} - set(answer["transitions"])
-        if answer["joints"] != joints or missing:
+        missing = {t.name for t in case.graph.transitions} - set(child.said["transitions"])
+        if child.said["joints"] != joints or missing:
             child.close()
-            raise NoPeer(f"its graph is another one: joints {answer['joints']}, missing {sorted(missing)}")
+            raise NoPeer(f"its graph is another one: joints {child.said['joints']}, missing {sorted(missing)}")
     except NoPeer as why:
         remarks.append(f"no HPP: {why}")
         return None

@@ -1,4 +1,4 @@
-"""The child process that runs hpp-constraints on a problem file (`hpp_driver.py`), as seen from the benchmark."""
+"""Child processes that run other libraries (`hpp_driver.py`, ...), as seen from the benchmarks."""
 
 from __future__ import annotations
 
@@ -11,38 +11,36 @@ import numpy as np
 from numpy.typing import NDArray
 from problem_files import ProblemFile
 
-__all__ = ["Child", "Hpp", "NoPeer"]
+__all__ = ["Child", "NoPeer", "hpp_on"]
 
 Row = dict[str, Any]
-DRIVER = Path(__file__).resolve().parent / "hpp_driver.py"
+HERE = Path(__file__).resolve().parent
 
 
 class NoPeer(Exception):
-    """Why hpp-constraints does not run on a problem."""
+    """Why a peer does not run on a problem."""
 
 
 class Child:
     """A process that answers questions, one JSON object a line.
 
     Args:
-        interpreter: a Python that has `hpp-python`.
+        interpreter: a Python that has the peer.
         driver: the script it runs.
+        first: the first question; `said` is the answer.
 
     Raises:
-        NoPeer: it does not run, with the reason.
+        NoPeer: it does not run, or refuses the first question; with the reason.
     """
 
-    def __init__(self, interpreter: str, driver: Path) -> None:
-        command = [interpreter, str(driver)]
+    def __init__(self, interpreter: str, driver: str, first: Row) -> None:
+        command = [interpreter, str(HERE / driver)]
         try:
             self._child = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         except OSError as error:
             raise NoPeer(f"{interpreter} does not run: {error.strerror}") from None
-
-    def opened(self, what: Row) -> Row:
-        """The answer to the first question; the process ends where it refuses."""
         try:
-            return self.ask(what)
+            self.said = self.ask(first)
         except NoPeer:
             self.close()
             raise
@@ -73,20 +71,6 @@ class Child:
         self._child.wait()
 
 
-class Hpp:
-    """The child process that runs hpp-constraints.
-
-    Args:
-        interpreter: a Python that has `hpp-python`.
-        file: the problem.
-        starts: (n, nq).
-
-    Raises:
-        NoPeer: it does not run, or does not build the problem; with the reason.
-    """
-
-    def __init__(self, interpreter: str, file: ProblemFile, starts: NDArray[np.float64]) -> None:
-        self._child = Child(interpreter, DRIVER)
-        answer = self._child.opened({"open": str(file.path.resolve()), "starts": starts.tolist()})
-        self.line_searches: list[str] = answer["line_searches"]
-        self.ask, self.close = self._child.ask, self._child.close
+def hpp_on(interpreter: str, file: ProblemFile, starts: NDArray[np.float64]) -> Child:
+    """hpp-constraints on a problem file, from starts (n, nq); it says its `line_searches`."""
+    return Child(interpreter, "hpp_driver.py", {"open": str(file.path.resolve()), "starts": starts.tolist()})

@@ -27,7 +27,6 @@ import argparse
 import subprocess
 import sys
 from collections.abc import Callable
-from pathlib import Path as File
 from typing import Any
 
 import bench_setup
@@ -43,7 +42,6 @@ from constraints.planning import Connection, Limits, Trajectory, shorten, timed
 from constraints.robot.files.packages import robot_data_folder
 
 Row = dict[str, Any]
-HERE = File(__file__).resolve().parent
 OURS = "ours"
 PLANNERS = {
     "roboplan": "planning_roboplan.py", "ManipulationPlanner": "planning_hpp.py", "StatesPathFinder": "planning_hpp.py"
@@ -101,14 +99,11 @@ def peers(name: str, scene: Scene, options: argparse.Namespace, share: str) -> d
     """The processes of the peers, those that are there and know the scene."""
     found = dict[str, Child]()
     for planner in scene.peers:
-        driver = PLANNERS[planner]
         interpreter = options.roboplan_python if planner == "roboplan" else options.hpp_python
         if interpreter is None:
             continue
         try:
-            child = Child(interpreter, HERE / driver)
-            child.opened({"open": name, "share": share})
-            found[planner] = child
+            found[planner] = Child(interpreter, PLANNERS[planner], {"open": name, "share": share})
         except NoPeer as why:
             print(f"{name}: no {planner}: {why}", file=sys.stderr)
     return found

@@ -33,7 +33,7 @@ from typing import Any
 import bench_setup
 import numpy as np
 from checking import Judge
-from peer import Hpp, NoPeer
+from peer import Child, NoPeer, hpp_on
 from problem_files import PROBLEMS, ProblemFile, Refused, Skipped, build, read
 from projection_figures import Row, best_line_search, figures, summary, table
 from turns import CHUNK, OURS, Run, by_hpp, by_us, in_turns, stay_on_one_core
@@ -87,12 +87,12 @@ def measure(case: Case, options: argparse.Namespace) -> tuple[Row, Run, list[str
     if engine == "compiled" and (why := why_not(problem, budget)) is not None:
         remarks.append(f"left to the readable engine: {why}")
     projector, single = Projector(problem, budget, engine), Projector(problem, alone, engine)
-    hpp: Hpp | None = None
+    hpp: Child | None = None
     solvers = {OURS: by_us(projector, starts)}
     if options.hpp_python is not None:
         try:
-            hpp = Hpp(options.hpp_python, file, starts)
-            solvers |= {name: by_hpp(hpp, name) for name in hpp.line_searches}
+            hpp = hpp_on(options.hpp_python, file, starts)
+            solvers |= {name: by_hpp(hpp, name) for name in hpp.said["line_searches"]}
         except NoPeer as why:
             remarks.append(f"no HPP: {why}")
     theirs = in_turns(solvers, shape, options.repeats, remarks)
@@ -112,7 +112,7 @@ def measure(case: Case, options: argparse.Namespace) -> tuple[Row, Run, list[str
 
 
 def of_solutions(
-    projector: Projector, ours: Run, peer: tuple[Hpp, str, Run] | None, repeats: int, remarks: list[str]
+    projector: Projector, ours: Run, peer: tuple[Child, str, Run] | None, repeats: int, remarks: list[str]
 ) -> tuple[float | None, float | None]:
     """Microseconds of a start that is a solution, ours and theirs: the first solutions that each found, by itself."""
     found = ours.ends[ours.usable][:CHUNK]

@@ -7,11 +7,12 @@ import os
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from checking import Judge
 from numpy.typing import NDArray
-from peer import Hpp, NoPeer
+from peer import Child, NoPeer
 
 from constraints import Projector
 
@@ -102,15 +103,20 @@ def by_us(projector: Projector, starts: NDArray[np.float64]) -> Solver:
     return project_some
 
 
-def by_hpp(hpp: Hpp, line_search: str) -> Solver:
-    """hpp-constraints, on the starts that it has been given; raises NoPeer where it ends."""
+def by_peer(peer: Child, question: Callable[[int, int], dict[str, Any]]) -> Solver:
+    """A peer, asked about starts from the first on to before the last; raises NoPeer where it ends."""
 
-    def project_some(first: int, last: int, turn: int, run: Run) -> None:
-        answer = hpp.ask({"line_search": line_search, "first": first, "last": last, "repeats": 1})
-        run.us[first:last, turn], run.claimed[first:last] = np.array(answer["us"])[:, 0], answer["success"]
+    def solve_some(first: int, last: int, turn: int, run: Run) -> None:
+        answer = peer.ask(question(first, last))
+        run.us[first:last, turn], run.claimed[first:last] = answer["us"], answer["success"]
         run.ends[first:last] = answer["q"]
 
-    return project_some
+    return solve_some
+
+
+def by_hpp(hpp: Child, line_search: str) -> Solver:
+    """hpp-constraints, on the starts that it has been given."""
+    return by_peer(hpp, lambda first, last: {"line_search": line_search, "first": first, "last": last})
 
 
 def in_turns(solvers: dict[str, Solver], shape: tuple[int, int], repeats: int, remarks: list[str]) -> dict[str, Run]:

@@ -160,7 +160,7 @@ class Peer:
             self.starts = np.array(what["starts"])
             return {"starts": len(self.starts)}
         some = self.starts[what["first"] : what["last"]]
-        return {"us": [[7.0]] * len(some), "success": [True] * len(some), "q": some.tolist()}
+        return {"us": [7.0] * len(some), "success": [True] * len(some), "q": some.tolist()}
 
 
 def test_solvers_take_turns_and_ours_go_on_where_the_peer_ends(on_path: None) -> None:
