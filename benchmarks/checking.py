@@ -6,17 +6,20 @@ the rows are written from the formulas of the format.
 
 from __future__ import annotations
 
+from dataclasses import replace
+from itertools import product
 from typing import Any
 
 import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
-from plain_rows import Body, Many, Place, Poses, log3s, nearest, stacked
+from plain_rows import Body, Many, Place, Polygon, Wanted, relative, touch, value_of
 
 from constraints.robot.files.packages import find_resource
 
 Vector = NDArray[np.float64]
 
+HERE = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0)
 BOUND_TOLERANCE = 1e-9
 """How far outside a bound still counts as inside [m or rad], for every solver alike."""
 
@@ -39,14 +42,8 @@ class Judge:
             if (joint.nq, joint.nv) in ((2, 1), (7, 6), (4, 3)):  # entries of unit vectors have no bounds
                 unit = slice(joint.idx_q + {2: 0, 7: 3, 4: 2}[joint.nq], joint.idx_q + joint.nq)
                 self.lower[unit], self.upper[unit] = -np.inf, np.inf
-        self._references: list[Any] = [None] * len(description["constraints"])
-        qref = np.array(description["qref"])[None]
-        self.place.at(qref)
-        for i, constraint in enumerate(description["constraints"]):
-            if constraint["kind"] == "explicit_convex_shape_contact":  # its value is the distance from qref
-                self._references[i] = self._stood(constraint)
-            elif constraint.get("rhs") == "from qref":
-                self._references[i] = self._values(constraint, None)[0]
+        self.place.at(np.array(description["qref"])[None])
+        self._wanted = [self._read(given) for given in description["constraints"]]
 
     def residual(self, q: Vector) -> float:
         """Largest error norm over the constraints."""
@@ -55,23 +52,7 @@ class Judge:
     def residuals(self, Q: Many) -> Vector:
         """(n,) largest error norms over the constraints, of configurations (n, nq)."""
         self.place.at(Q)
-        worst = np.zeros(len(Q))
-        for constraint, reference in zip(self.description["constraints"], self._references, strict=True):
-            h = self._values(constraint, reference)
-            mask = np.array(constraint.get("mask", np.ones(h.shape[1])), dtype=bool)
-            contact = constraint["kind"] == "explicit_convex_shape_contact"
-            kept = _kept_contact(h, mask) if contact else h[:, mask]
-            words = np.array(_words(constraint, kept.shape[1]))
-            if reference is not None and not contact:
-                kept = kept - np.where(words == "Equality", reference[mask], 0.0)
-            explicit = constraint["kind"] == "explicit_relative_pose"
-            if explicit and mask.all() and not {"Superior", "Inferior"} & {*words}:
-                kept[:, 3:] = nearest(kept[:, 3:], h[:, 3:])
-            if not contact:
-                kept = np.where(words == "Superior", np.minimum(kept, 0.0), kept)
-                kept = np.where(words == "Inferior", np.maximum(kept, 0.0), kept)
-            worst = np.maximum(worst, np.sqrt((kept * kept).sum(axis=1)))
-        return worst
+        return np.max([np.zeros(len(Q)), *(wanted.errors(self.place) for wanted in self._wanted)], axis=0)
 
     def in_bounds(self, q: Vector) -> bool:
         """Whether q is finite and within its bounds."""
@@ -125,120 +106,75 @@ class Judge:
             raise ValueError(f"joint {joint.id} of {joint.nq} entries cannot be drawn")
         return rng.uniform(np.maximum(lower, -np.pi), np.minimum(upper, np.pi))
 
-    # Rows by the formulas of the format.
+    # Constraints by the formulas of the format.
 
     def _joints(self) -> list[Any]:
         return list(self.model.joints)[1:]
 
-    def _pose(self, joint: str, placement: Any) -> Poses:
-        """Poses in the world of a frame on a joint."""
+    def _body(self, joint: str, placement: Any = HERE) -> Body:
         if not self.model.existJointName(joint):
             raise ValueError(f"no joint '{joint}'")
-        return self.place.pose(Body(self.model.getJointId(joint), placement))
+        return Body(self.model.getJointId(joint), _pose(placement))
 
-    def _values(self, given: dict[str, Any], reference: Any) -> Many:
-        """All rows of a constraint, before mask and comparison, after `place.at(Q)`."""
+    def _read(self, given: dict[str, Any]) -> Wanted:
+        """A constraint as data; where it has the right-hand side of qref, `place` is there."""
+        wanted = self._function(given)
+        value = value_of(self.place, wanted)[0]
+        mask = np.array(given.get("mask", [1] * value.size), dtype=np.bool_)
+        if wanted.kind == "contact":  # all rows, or five of contact, or those of the place
+            mask = np.arange(value.size) < 5 if mask[0] else np.arange(value.size) >= 5
+            given, mask = {}, mask | bool(np.all(given.get("mask", True)))
+        default = "Equality" if wanted.kind == "locked" else "EqualToZero"
+        words = np.full(value.size, default, dtype=object)
+        words[mask] = given.get("comparison", default)
+        rhs = np.where(words == "Equality", value, 0.0) if given.get("rhs") == "from qref" else None
+        lower, upper = np.where(words == "Inferior", -np.inf, 0.0), np.where(words == "Superior", np.inf, 0.0)
+        return replace(wanted, rhs=rhs, lower=lower, upper=upper, scale=np.ones(value.size), mask=mask)
+
+    def _function(self, given: dict[str, Any]) -> Wanted:
+        """What a constraint measures."""
         kind = given["kind"]
-        if kind in ("transformation", "relative_transformation", "explicit_relative_pose"):
-            one = (
-                Poses.of(_pose(given["frame1_world"]))
-                if kind == "transformation"
-                else self._pose(given["joint1"], _pose(given["frame1"]))
-            )
-            M = one.seen(self._pose(given["joint2"], _pose(given["frame2"])))
-            return np.concatenate([M.translation, log3s(M.rotation)], axis=1)
+        if kind == "transformation":
+            return Wanted(kind, (Body(0, _pose(given["frame1_world"])), self._body(given["joint2"], given["frame2"])))
+        if kind in ("relative_transformation", "explicit_relative_pose"):
+            bodies = tuple(self._body(given[f"joint{i}"], given[f"frame{i}"]) for i in (1, 2))
+            return Wanted("transformation" if kind[0] == "r" else "object", bodies)
         if kind == "explicit_convex_shape_contact":
-            return self._contact(given, *reference)
+            return self._contact(given)
         if kind == "relative_com":
             first, last = given.get("com_joints", (1, self.model.njoints - 1))
-            frame = self._pose(given["joint"], pin.SE3.Identity())
-            return frame.act_back(self.place.center(range(first, last + 1))) - np.array(given["reference"])
+            numbers = {"reference": np.array(given["reference"])}
+            return Wanted("relative_center", (self._body(given["joint"]),), "R", numbers, tuple(range(first, last + 1)))
         if kind == "locked_joint":
-            joint = self.model.joints[self.model.getJointId(given["joint"])]
-            block = self.place.q[:, joint.idx_q : joint.idx_q + joint.nq]
-            return _locked(block, np.array(given["value"]), joint.nv)
+            numbers = {"joint": self._body(given["joint"]).joint, "value": np.array(given["value"])}
+            return Wanted("locked", numbers=numbers)
         raise ValueError(f"constraints of kind '{kind}' cannot be measured yet")
 
-    def _object(self, given: dict[str, Any]) -> Poses:
-        """Poses of the object of a contact, in the frame of the floor."""
-        floor = given["floor_joint"]
-        placed = Poses.of(_pose(given["floor_pose"])) if floor == "universe" else self._pose(floor, pin.SE3.Identity())
-        return placed.seen(self._pose(given["object_joint"], pin.SE3.Identity()))
-
-    def _stood(self, given: dict[str, Any]) -> tuple[Polygon, Polygon, Vector, Vector]:
-        """The two surfaces that touch in qref, of several; the place and the turn there."""
-        then = self._object(given)
-        pairs = [
-            (_polygon(f), _polygon(o)) for f in _many(given["floor_surface"]) for o in _many(given["object_surface"])
-        ]
-        floor, sole = min(pairs, key=lambda pair: np.linalg.norm(_touch(then, *pair)[0]))
-        _, stood, turned = _touch(then, floor, sole)
-        return floor, sole, stood[0], turned[0]
-
-    def _contact(self, given: dict[str, Any], floor: Polygon, sole: Polygon, stood: Vector, turned: Vector) -> Many:
-        """Height, way to the polygon, tilt; then place and turn against qref: vectors whose axes do not matter."""
-        error, stands, turns = _touch(self._object(given), floor, sole)
-        error[:, 0] -= given.get("margin", 1e-4)
-        return np.concatenate([error, stands - stood, log3s(turns @ turned.T)], axis=1)
+    def _contact(self, given: dict[str, Any]) -> Wanted:
+        """An object on a floor, on the surfaces that touch in qref, of several, where `place` is."""
+        on, is_fixed = given["floor_joint"], given["floor_joint"] == "universe"
+        floor = Body(0, _pose(given["floor_pose"])) if is_fixed else self._body(on)
+        wanted = Wanted("contact", (floor, self._body(given["object_joint"])))
+        floors, soles = (_polygons(given[key]) for key in ("floor_surface", "object_surface"))
+        then = relative(self.place, wanted)
+        pair = min(product(floors, soles), key=lambda pair: np.linalg.norm(touch(then, *pair)[0]))
+        _, stood, turned = touch(then, *pair)
+        numbers = {"pair": pair, "stood": stood[0], "turned": turned[0], "margin": given.get("margin", 1e-4)}
+        return replace(wanted, numbers=numbers)
 
 
-def _words(constraint: dict[str, Any], size: int) -> list[str]:
-    """Comparison of the rows that the mask keeps."""
-    default = "Equality" if constraint["kind"] == "locked_joint" else "EqualToZero"
-    return constraint.get("comparison", [default] * size)
-
-
-def _kept_contact(values: Many, mask: NDArray[np.bool_]) -> Many:
-    """The contact, the place, or both: of the eight rows of the format the five or the three may be masked."""
-    both = mask.size != 8 or mask.all()
-    return values if both else values[:, :5] if mask[0] else values[:, 5:]
-
-
-Polygon = tuple[Vector, Vector, Vector]
-"""Vertices, their mean, and the normal."""
-
-
-def _many(surface: list[Any]) -> list[Any]:
-    """Polygons: one, or several."""
-    return [surface] if isinstance(surface[0][0], int | float) else surface
-
-
-def _polygon(points: Any) -> Polygon:
-    corners = np.array(points, dtype=np.float64)
-    normal = np.cross(corners[1] - corners[0], corners[2] - corners[1])
-    return corners, corners.mean(axis=0), normal / np.linalg.norm(normal)
-
-
-def _touch(M: Poses, floor: Polygon, sole: Polygon) -> tuple[Many, Many, Many]:
-    """Errors of a contact (height, way to the polygon, tilt); the nearest place; the rotation without the tilt."""
-    corners, _, normal = floor
-    centre, down = M.act(sole[1]), M.turn(sole[2])
-    height = (centre - corners[0]) @ normal
-    flat = centre - height[:, None] * normal
-    edges, gaps = np.roll(corners, -1, axis=0) - corners, flat[:, None] - corners
-    along = (gaps * edges).sum(axis=2) / (edges * edges).sum(axis=1)
-    places = corners + np.clip(along, 0.0, 1.0)[..., None] * edges
-    near = np.linalg.norm(flat[:, None] - places, axis=2).argmin(axis=1)
-    outside = (np.cross(normal, edges) * gaps).sum(axis=2).min(axis=1) < 0.0
-    place = np.where(outside[:, None], places[np.arange(len(flat)), near], flat)
-    swing = np.array([pin.Quaternion.FromTwoVectors(-normal, one).matrix() for one in down]).reshape(-1, 3, 3)
-    tilt = np.linalg.norm(log3s(swing), axis=1)
-    error = np.concatenate([height[:, None], flat - place, tilt[:, None]], axis=1)
-    return error, place, swing.transpose(0, 2, 1) @ M.rotation
+def _polygons(surface: list[Any]) -> list[Polygon]:
+    """One polygon, or several: vertices, their mean, the normal."""
+    found = list[Polygon]()
+    for points in [surface] if isinstance(surface[0][0], int | float) else surface:
+        corners = np.array(points, dtype=np.float64)
+        normal = np.cross(corners[1] - corners[0], corners[2] - corners[1])
+        found.append((corners, corners.mean(axis=0), normal / np.linalg.norm(normal)))
+    return found
 
 
 def _pose(numbers: Any) -> Any:
     return pin.XYZQUATToSE3(np.array(numbers, dtype=np.float64))
-
-
-def _locked(Q: Many, value: Vector, nv: int) -> Many:
-    """Rows of a joint held at a value."""
-    if value.size == nv:
-        return Q - value
-    if nv == 1:
-        return np.arctan2(value[0] * Q[:, 1] - value[1] * Q[:, 0], Q @ value)[:, None]
-    group: Any = {6: pin.liegroups.SE3, 3: pin.liegroups.SE2 if value.size == 4 else pin.liegroups.SO3}[nv]()
-    return stacked([group.difference(value, q) for q in Q], nv)
 
 
 def assembled(models: list[Any]) -> Any:

@@ -16,7 +16,7 @@ import pinocchio as pin
 from numpy.typing import NDArray
 from random_trees import Coordinates, parts
 
-__all__ = ["HALF_TURN", "Body", "Place", "Poses", "Wanted", "group_rows", "log3s", "value_of"]
+__all__ = ["HALF_TURN", "Body", "Place", "Polygon", "Poses", "Wanted", "group_rows", "relative", "touch", "value_of"]
 
 Vector = NDArray[np.float64]
 Many = NDArray[np.float64]
@@ -262,15 +262,45 @@ def value_of(place: Place, wanted: Wanted) -> Any:
     return VALUES[wanted.kind](place, wanted)
 
 
-def _relative(place: Place, wanted: Wanted) -> Poses:
+def relative(place: Place, wanted: Wanted) -> Poses:
     """aMb; a is fixed in the world where its joint is 0."""
     a, b = wanted.bodies
     return place.pose(a).seen(place.pose(b))
 
 
 def _transformation(place: Place, wanted: Wanted) -> Many:
-    M = _relative(place, wanted)
+    M = relative(place, wanted)
     return np.concatenate([M.translation, place.log3(M.rotation)], axis=1)
+
+
+def _contact(place: Place, wanted: Wanted) -> Many:
+    """Height, way to the polygon, tilt; then place and turn against those of a reference, in any axes."""
+    given = wanted.numbers
+    error, stands, turns = touch(relative(place, wanted), *given["pair"])
+    error[:, 0] -= given["margin"]
+    return np.concatenate([error, stands - given["stood"], log3s(turns @ given["turned"].T)], axis=1)
+
+
+Polygon = tuple[Vector, Vector, Vector]
+"""Vertices, their mean, and the normal."""
+
+
+def touch(M: Poses, floor: Polygon, sole: Polygon) -> tuple[Many, Many, Many]:
+    """Errors of a contact (height, way to the polygon, tilt); the nearest place; the rotation without the tilt."""
+    corners, _, normal = floor
+    centre, down = M.act(sole[1]), M.turn(sole[2])
+    height = (centre - corners[0]) @ normal
+    flat = centre - height[:, None] * normal
+    edges, gaps = np.roll(corners, -1, axis=0) - corners, flat[:, None] - corners
+    along = (gaps * edges).sum(axis=2) / (edges * edges).sum(axis=1)
+    places = corners + np.clip(along, 0.0, 1.0)[..., None] * edges
+    near = np.linalg.norm(flat[:, None] - places, axis=2).argmin(axis=1)
+    outside = (np.cross(normal, edges) * gaps).sum(axis=2).min(axis=1) < 0.0
+    place = np.where(outside[:, None], places[np.arange(len(flat)), near], flat)
+    swing = np.array([pin.Quaternion.FromTwoVectors(-normal, one).matrix() for one in down]).reshape(-1, 3, 3)
+    tilt = np.linalg.norm(log3s(swing), axis=1)
+    error = np.concatenate([height[:, None], flat - place, tilt[:, None]], axis=1)
+    return error, place, swing.transpose(0, 2, 1) @ M.rotation
 
 
 def _between_feet(place: Place, wanted: Wanted) -> Many:
@@ -309,6 +339,8 @@ def _root(place: Place, wanted: Wanted) -> Many:
 def _locked(place: Place, wanted: Wanted) -> Many:
     """log(value^-1 q) of one joint: pinocchio's difference from the same q with the value in its place."""
     Q, joint = place.q[:, : place.model.nq], place.model.joints[wanted.numbers["joint"]]
+    if joint.nq == joint.nv == 1:
+        return Q[:, [joint.idx_q]] - wanted.numbers["value"]
     held, columns = Q.copy(), slice(joint.idx_v, joint.idx_v + joint.nv)
     held[:, joint.idx_q : joint.idx_q + joint.nq] = wanted.numbers["value"]
     ways = [pin.difference(place.model, one, other)[columns] for one, other in zip(held, Q, strict=True)]
@@ -334,10 +366,10 @@ def _turned(place: Place, way: Many) -> Many:
 
 
 VALUES: dict[str, Callable[[Place, Wanted], Any]] = {
-    "position": lambda place, wanted: _relative(place, wanted).translation,
-    "orientation": lambda place, wanted: place.log3(_relative(place, wanted).rotation),
+    "position": lambda place, wanted: relative(place, wanted).translation,
+    "orientation": lambda place, wanted: place.log3(relative(place, wanted).rotation),
     "transformation": _transformation,
-    "pose": _relative,
+    "pose": relative,
     "center": lambda place, wanted: place.center(wanted.joints),
     "relative_center": _relative_center,
     "between_feet": _between_feet,
@@ -347,4 +379,5 @@ VALUES: dict[str, Callable[[Place, Wanted], Any]] = {
     "locked": _locked,
     "coupled": _affine,
     "object": _transformation,
+    "contact": _contact,
 }
