@@ -1,7 +1,7 @@
 """What `dynamics_soundness.py` knows of a state without the library's solvers: its equations, ranks, exact solutions.
 
 Inertia and bias are pinocchio's, the rows come from the plain stacking code, ranks from an SVD, and the exact solution
-from Gaussian elimination with 50 digits.
+from LU factors with 50 digits.
 """
 
 from __future__ import annotations
@@ -269,37 +269,16 @@ def exact_solution(T: Truth) -> Exact | None:
     if condition > 1e14:
         return None
     with mpmath.workdps(50):
-        B = [[mpmath.mpf(x) for x in row] for row in T.unit[chosen].tolist()]
-        A = [[mpmath.mpf(x) for x in row] + [-B[k][i] for k in range(r)] for i, row in enumerate(T.H.tolist())]
-        A += [row + [mpmath.mpf(0)] * r for row in B]
-        x = solve_exactly(A, [mpmath.mpf(y) for y in (*T.f.tolist(), *T.beta[chosen].tolist())])
-        a = np.array([float(y) for y in x[:n]])
-        push = np.array([float(sum((x[n + k] * B[k][i] for k in range(r)), mpmath.mpf(0))) for i in range(n)])
-        mu = np.array([float(y) for y in x[n:]])
+        A = mpmath.zeros(n + r)
+        A[:n, :n] = mpmath.matrix(T.H.tolist())
+        if r:
+            A[n:, :n] = B = mpmath.matrix(T.unit[chosen].tolist())
+            A[:n, n:] = -B.T
+        x = mpmath.lu_solve(A, mpmath.matrix([*T.f.tolist(), *T.beta[chosen].tolist()]))
+        push = np.array([float(-y) for y in A[:n, n:] * x[n:]]) if r else np.zeros(n)
+        a, mu = np.split(np.array([float(y) for y in x]), [n])
     scaled = np.concatenate([a / T.scale, mu * lengths])
     return Exact(a, push, float(np.sqrt(scaled @ scaled)), condition)
-
-
-def solve_exactly(A: list[list[Any]], b: list[Any]) -> list[Any]:
-    """Gaussian elimination with row exchanges, in whatever numbers it is given; A and b are destroyed."""
-    n = len(b)
-    for k in range(n):
-        p = max(range(k, n), key=lambda i: abs(A[i][k]))
-        A[k], A[p], b[k], b[p] = A[p], A[k], b[p], b[k]
-        pivot, top = A[k][k], A[k]
-        for i in range(k + 1, n):
-            row = A[i]
-            if row[k]:
-                m = row[k] / pivot
-                for j in range(k + 1, n):
-                    if top[j]:
-                        row[j] -= m * top[j]
-                b[i] -= m * b[k]
-    for k in range(n - 1, -1, -1):
-        for j in range(k + 1, n):
-            b[k] -= A[k][j] * b[j]
-        b[k] /= A[k][k]
-    return b
 
 
 # One state.
