@@ -39,9 +39,6 @@ def run(options: argparse.Namespace) -> int:
 
     Rank, mobility and redundant rows are those of the closed configuration of the largest rank that was found.
 
-    Args:
-        options: as `add_arguments` declares them.
-
     Returns:
         the exit code: 0 when it closed from at least one start (to 1e-8, or to what redundant rows contradict each
         other by), 1 when it did not, or when the file has mistakes (--lenient).

@@ -262,11 +262,6 @@ def placement_by_hand(robot: Robot, frame: str, q: Vector) -> Any:
     r"""Placement of a frame, by pinocchio's joint models alone, one after the other down the chain.
 
     .. math:: {}^oM_f = {}^oM_{j_1}\,T_{j_1}(q) \cdots {}^{j_{n-1}}M_{j_n}\,T_{j_n}(q)\;{}^{j_n}M_f
-
-    Args:
-        robot: the robot.
-        frame: name of a frame of its model.
-        q: configuration (nq,).
     """
     model: Any = robot.model
     own = model.frames[model.getFrameId(frame)]
@@ -277,12 +272,7 @@ def placement_by_hand(robot: Robot, frame: str, q: Vector) -> Any:
 
 
 def center_by_hand(robot: Robot, q: Vector) -> Vector:
-    """Centre of mass (3,) of a robot [m], by pinocchio's joint models alone, body by body.
-
-    Args:
-        robot: the robot.
-        q: configuration (nq,).
-    """
+    """Centre of mass (3,) of a robot [m], by pinocchio's joint models alone, body by body."""
     model: Any = robot.model
     placements: list[Any] = [as_placement(None)]
     for joint in range(1, model.njoints):

@@ -61,13 +61,7 @@ class SceneOutcome(NamedTuple):
 
 
 def project_all(scene: DemoScene, count: int, seed: int) -> SceneOutcome:
-    """Project random configurations of a scene's robot and measure what came out.
-
-    Args:
-        scene: which.
-        count: how many configurations.
-        seed: of the random generator.
-    """
+    """Project so many random configurations of a scene's robot and measure what came out."""
     projector = Projector(scene.problem, Options(seed=seed))
     starts = scene.starts(count, seed)
     projector.project(starts[0])  # the first call pays for memory
@@ -125,10 +119,6 @@ def draw(outcomes: Sequence[SceneOutcome], path: str | os.PathLike[str]) -> None
     """Write the picture: two scenes a row, each with configurations before on the left and the same ones after.
 
     The first successes are shown.
-
-    Args:
-        outcomes: what to show.
-        path: the file.
 
     Raises:
         MissingExtraError: matplotlib is not installed.

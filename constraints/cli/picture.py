@@ -28,11 +28,6 @@ ALIKE = 0.05
 def draw(batch: ProjectionBatch, rhs: RightHandSide | None, path: str) -> None:
     """Write the picture: the residuals of the first starts by iteration; beside it the robot, where there is one.
 
-    Args:
-        batch: the projections.
-        rhs: their right-hand sides; those of the constraints if absent.
-        path: the file.
-
     Raises:
         MissingExtraError: matplotlib is not installed.
         FileError: the file cannot be written.
@@ -58,14 +53,9 @@ def draw(batch: ProjectionBatch, rhs: RightHandSide | None, path: str) -> None:
 
 
 def far_apart(space: Space, Q: Matrix) -> list[int]:
-    """Rows of some configurations that differ: the first, and then each time the one farthest from all before it.
+    """At most `SHOWN` rows of configurations (n, nq) that differ by more than `ALIKE`.
 
-    Args:
-        space: of the configurations.
-        Q: configurations (n, nq), at least one.
-
-    Returns:
-        At most `SHOWN` rows, which differ by more than `ALIKE`.
+    The first, and then each time the one farthest from all before it.
     """
     rows, distances = [0], np.full(len(Q), np.inf)
     while len(rows) < SHOWN:

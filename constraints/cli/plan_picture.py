@@ -24,12 +24,7 @@ LEAST_ERROR = 1e-16
 
 
 def draw(path: Path, steps: tuple[str, ...], file: str) -> None:
-    """Write the picture: a panel for each part of the robot, and one for the errors; bands by transition.
-
-    Args:
-        path: what is drawn.
-        steps: the transition of each piece; empty if they have none.
-        file: where it is written.
+    """Write the picture: a panel for each part of the robot, and one for the errors; bands by transition of each piece.
 
     Raises:
         MissingExtraError: matplotlib is not installed.

@@ -89,8 +89,11 @@ Pairs = Iterable[Sequence[Frame]]
 """The two frames of each closure."""
 
 
-def pivots_of(robot: Robot, q: Vector, pairs: Pairs, tips: Iterable[Frame]) -> dict[int, list[Vector]]:
-    """Pivots (3,) of each body, by joint: its own, those of the joints it carries, of closures, and tips."""
+def bodies(robot: Robot, q: Vector, pairs: Pairs, tips: Iterable[Frame], width: float) -> dict[int, list[Matrix]]:
+    """Faces of the bodies with three pivots or more, by joint.
+
+    Pivots are its own joint, those that it carries, ends of closures, and tips.
+    """
     posture, model = robot.at(q), robot.model
     origins = [np.array(oMi.translation) for oMi in posture.placed().oMi]
     found = {joint: [origin] for joint, origin in enumerate(origins) if joint}
@@ -100,17 +103,8 @@ def pivots_of(robot: Robot, q: Vector, pairs: Pairs, tips: Iterable[Frame]) -> d
     for frame in [*(frame for pair in pairs for frame in pair), *tips]:
         if frame.joint:
             found[frame.joint].append(np.array(posture.placement(frame).translation))
-    return found
-
-
-def bodies(robot: Robot, q: Vector, pairs: Pairs, tips: Iterable[Frame], width: float) -> dict[int, list[Matrix]]:
-    """Faces of the bodies with three pivots or more, by joint."""
-    shapes = {
-        joint: symbols.faces(points, width)
-        for joint, points in pivots_of(robot, q, pairs, tips).items()
-        if len(points) > 2
-    }
-    return {joint: found for joint, found in shapes.items() if found}
+    shapes = {joint: symbols.faces(points, width) for joint, points in found.items() if len(points) > 2}
+    return {joint: faces for joint, faces in shapes.items() if faces}
 
 
 def sliding(robot: Robot, posture: Posture) -> dict[int, Vector]:
@@ -165,11 +159,7 @@ def draw_ground(pen: Pen, points: Iterable[Vector]) -> None:
 
 
 def draw_sliders(pen: Pen, robot: Robot, q: Vector, colours: Sequence[str]) -> None:
-    """A block at each joint that slides, and a hatched guide where it slides on the ground.
-
-    Args:
-        colours: of the part of each joint, by joint.
-    """
+    """A block at each joint that slides, in its colour, and a hatched guide where it slides on the ground."""
     posture, basis = robot.at(q), pen.view.basis
     for joint, axis in sliding(robot, posture).items():
         seen = basis @ axis

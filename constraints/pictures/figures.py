@@ -75,11 +75,7 @@ def in_notebook() -> bool:
 
 
 def check_place(ax: object, path: object) -> None:
-    """Check where a user wants a picture.
-
-    Args:
-        ax: matplotlib axes, or None.
-        path: a file, or None.
+    """Check where a user wants a picture; either may be None.
 
     Raises:
         WrongObjectError: `ax` are no axes, `path` no path.
@@ -105,12 +101,7 @@ def bare_axes(ax: Any, across: tuple[float, float], up: tuple[float, float], sho
 
 
 def stacked(count: int, shown: bool) -> tuple[Any, list[Any]]:
-    """A figure with axes for curves, one below another, over one abscissa.
-
-    Args:
-        count: how many.
-        shown: as of `new_figure`.
-    """
+    """A figure with so many axes for curves, one below another, over one abscissa."""
     figure = new_figure(WIDE, HIGH * count, shown=shown)
     axes = figure.subplots(count, 1, sharex=True, squeeze=False).ravel().tolist()
     for each in axes:
@@ -138,10 +129,6 @@ def tidy(axes: Any) -> None:
 
 def save_figure(figure: Any, path: str | os.PathLike[str] | None) -> Any:
     """Write a figure to a file, whose ending says the format; PNG where it has none. Gives the figure back.
-
-    Args:
-        figure: a matplotlib figure.
-        path: the file; nothing is written if None.
 
     Raises:
         FileError: the file cannot be written, with the reason.

@@ -14,11 +14,7 @@ CIRCLE = np.linspace(0.0, 2.0 * np.pi, 25)
 
 
 def wires(shape: Shape) -> list[Matrix]:
-    """A solid as lines of points (n, 3), in its own axes [m].
-
-    Args:
-        shape: the solid.
-    """
+    """A solid as lines of points (n, 3), in its own axes [m]."""
     size = shape.size
     if shape.kind == "Box":
         x, y, z = 0.5 * np.array(size)
@@ -40,11 +36,7 @@ def wires(shape: Shape) -> list[Matrix]:
 
 
 def lid(shape: Shape) -> Any:
-    """Faces of the upper third of a box (5, 4, 3), in its own axes [m].
-
-    Args:
-        shape: the box.
-    """
+    """Faces of the upper third of a box (5, 4, 3), in its own axes [m]."""
     x, y, z = 0.5 * np.array(shape.size)
     ring = np.array([[x, y], [-x, y], [-x, -y], [x, -y]])
     top, below = np.c_[ring, np.full(4, z)], np.c_[ring, np.full(4, z / 3.0)]

@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from liegroups import SE2
 from liegroups.arguments import expect
 from liegroups.arrays import BoolVector, Matrix, Vector
+from liegroups.groups import translation_size
 
 from ..errors import OptionError
 from ..reduced.sweeps.singularities import Singularity, SingularityKind
@@ -99,9 +99,8 @@ def _is_angle(sweep: Sweep) -> BoolVector:
     robot = sweep.coordinates.constraint_set.robot
     angles = radian_columns(robot.model).copy()
     for leaf in robot.space.leaves():
-        if leaf.space.nq != leaf.space.nv:  # a pose has its lengths first
-            lengths = 3 if leaf.space.nv == 6 else 2 if leaf.space == SE2 else 0
-            angles[leaf.v.start + lengths : leaf.v.stop] = True
+        if not leaf.space.is_flat:  # a pose has its lengths first
+            angles[leaf.v.start + translation_size(leaf.space) : leaf.v.stop] = True
     return angles
 
 
@@ -112,7 +111,7 @@ def _curves(sweep: Sweep, way: _Curve) -> tuple[Matrix, BoolVector]:
     steps = [robot.space.difference(a, b)[columns] for a, b in pairwise(way.qs)]
     start = np.zeros(robot.nv)
     for leaf in robot.space.leaves():
-        if leaf.space.nq == leaf.space.nv:
+        if leaf.space.is_flat:
             start[leaf.v] = way.qs[0][leaf.q]
         elif leaf.space.nv == 1:
             start[leaf.v] = np.arctan2(*way.qs[0][leaf.q][::-1])

@@ -130,11 +130,7 @@ def _refusing(answer: Callable[[Any, Any], Any] | None, origins: tuple[str, ...]
 
 
 def refuse_sharing(server: Any) -> None:
-    """Let no page have the view shown to the internet, which viser does for each page that asks.
-
-    Args:
-        server: of viser.
-    """
+    """Let no page have the view shown to the internet, which viser does for each page that asks."""
 
     def refused(*_: Any, **__: Any) -> None:
         _log.warning("a page asked to share the view by way of a server in the internet: refused")

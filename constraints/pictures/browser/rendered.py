@@ -10,13 +10,13 @@ from typing import Any, final
 
 import numpy as np
 
-from liegroups.arguments import expect, finite_number
+from liegroups.arguments import expect
 from liegroups.arrays import Matrix
 
-from ...errors import MissingExtraError, OptionError
+from ...errors import MissingExtraError
 from ...keywords import record_by_name
 from ...manipulation.graph import ConstraintGraph
-from ...ranges import whole_number
+from ...ranges import positive_number, whole_number
 from ...robot.description import Drawing
 from ..configurations import plot_configurations
 from ..figures import DOTS, new_figure, save_figure
@@ -54,8 +54,7 @@ class PhotoOptions:
     def __post_init__(self) -> None:
         """Check ranges."""
         whole_number(self.width, "width of a picture", 16, 4096)
-        if finite_number(self.seconds, "seconds of a picture") <= 0.0:
-            raise OptionError(f"seconds of a picture: expected more than 0, got {self.seconds:g}")
+        positive_number(self.seconds, "seconds of a picture")
 
 
 def render(

@@ -166,11 +166,7 @@ class Stage:
         return bool(met)
 
     def _add_trees(self, frames: Sequence[Frame]) -> None:
-        """Where frames are at the nodes of a search, a point each.
-
-        Args:
-            frames: which; those at the ends of the robot if there are none.
-        """
+        """Where frames, or the ends of the robot, are at the nodes of a search, a point each."""
         trees, robot = self._film.trees, self._film.robot
         if trees is None:
             return
@@ -247,12 +243,7 @@ class Stage:
         return JOINT * self._radius
 
     def add_arrows(self, name: str, placement: Any) -> None:
-        """Draw a placement as three arrows: x red, y green, z blue.
-
-        Args:
-            name: of the node, below the one on which the placement is.
-            placement: on that node.
-        """
+        """Draw a placement on a node as three arrows: x red, y green, z blue; `name` is below that of the node."""
         self._scene.add_frame(name, axes_length=self.arrow, axes_radius=THIN * self._radius, **at(placement))
 
     def _add_floor(self) -> None:

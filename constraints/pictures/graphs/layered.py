@@ -97,15 +97,7 @@ def _stacked(row: Sequence[str], wanted: Mapping[str, float], sizes: Mapping[str
 
 
 def draw_box(axes: Any, centre: Place, size: Place, text: str, style: dict[str, Any], **words: Any) -> None:
-    """Draw a rounded box, above all lines, with a text in its middle.
-
-    Args:
-        axes: matplotlib axes.
-        centre, size: [inch].
-        text: in it.
-        style: of the box, as of matplotlib's patches.
-        **words: style of the text.
-    """
+    """Draw a rounded box [inch], above all lines, with a text in its middle, in the style of `words`."""
     patches: Any = importlib.import_module("matplotlib.patches")
     corner = [middle - 0.5 * side for middle, side in zip(centre, size, strict=True)]
     shape = "round,pad=0,rounding_size=0.06"
@@ -114,13 +106,7 @@ def draw_box(axes: Any, centre: Place, size: Place, text: str, style: dict[str, 
 
 
 def draw_line(axes: Any, points: Sequence[Place], **style: Any) -> None:
-    """Draw an arrow through points: level at each of them, and curved (a cubic of Bézier) between two heights.
-
-    Args:
-        axes: matplotlib axes.
-        points: where it leads [inch].
-        **style: as of matplotlib's patches.
-    """
+    """Draw an arrow through points: level at each of them, and curved (a cubic of Bézier) between two heights."""
     path: Any = importlib.import_module("matplotlib.path").Path
     corners = [points[0]]
     for (x0, y0), (x1, y1) in pairwise(points):
