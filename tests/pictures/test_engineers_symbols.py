@@ -144,16 +144,22 @@ def springs(**numbers: float) -> list[np.ndarray]:
     return [np.array(line.get_xydata()) for line in axes_of(forces=[spring]).lines if line.get_color() == SPRING]
 
 
-def test_springs_and_dampers_between_points_end_at_the_points() -> None:
-    end = LINKAGE.robot.at(CLOSED).placement("coupler_end").translation[:2]
-    for numbers in ({"stiffness": 5.0}, {"damping": 1.0}, {"stiffness": 5.0, "damping": 1.0}):
-        (line,) = springs(**numbers)
-        for point in (end, [0.3, 0.8]):
-            assert np.nanmin(np.linalg.norm(line - point, axis=1)) < 1e-12
-    both, spring, damper = (
-        len(springs(**n)[0]) for n in ({"stiffness": 5.0, "damping": 1.0}, {"stiffness": 5.0}, {"damping": 1.0})
-    )
-    assert both > max(spring, damper)
+@pytest.mark.parametrize(
+    ("numbers", "wide"),
+    [({"stiffness": 5.0}, (-0.55, 0.55)), ({"damping": 1.0}, (-0.5, 0.5)), ({}, (-0.55, 0.55)),
+     ({"stiffness": 5.0, "damping": 1.0}, (-1.4, 1.45))],
+)  # fmt: skip
+def test_springs_and_dampers_between_points_end_at_the_points(
+    numbers: dict[str, float], wide: tuple[float, float]
+) -> None:
+    """A spring on the way between them, or a damper; both beside it, in units of symbols."""
+    end, unit = LINKAGE.robot.at(CLOSED).placement("coupler_end").translation[:2], SIZE * 1.12 * (0.8 - 0.0)
+    (line,) = springs(**numbers)
+    for point in (end, [0.3, 0.8]):
+        assert np.nanmin(np.linalg.norm(line - point, axis=1)) < 1e-12
+    way = (np.array([0.3, 0.8]) - end) / np.linalg.norm(np.array([0.3, 0.8]) - end)
+    off = (line - end) @ np.array([-way[1], way[0]])
+    assert_allclose([np.nanmin(off), np.nanmax(off)], unit * np.array(wide))
 
 
 def test_springs_about_pivots_and_links_are_drawn_and_other_forces_are_not() -> None:
@@ -201,6 +207,9 @@ def test_symbols_have_the_sizes_they_say() -> None:
     line = symbols.coil(np.zeros(2), np.array([3.0, 4.0]), 0.2, 0.0)
     assert_allclose([line[0], line[-1]], [[0.0, 0.0], [3.0, 4.0]], atol=1e-12)
     assert_allclose(np.abs(line @ np.array([-0.8, 0.6])).max(), 0.11, atol=1e-12)
+    for size, lead in ((0.2, 1.66), (1.0, 1.0)):  # coils of 1.2 sizes, or of three fifths of the way
+        line = symbols.coil(np.zeros(2), np.array([5.0, 0.0]), size, 0.0)
+        assert_allclose([line[2, 0], line[-3, 0]], [lead, 5.0 - lead])
     axes = np.array([[0.6, -0.8], [0.8, 0.6]])  # along and across
     arm, cup, piston, rod = (part @ axes for part in symbols.dashpot(np.zeros(2), np.array([3.0, 4.0]), 0.2, 0.3))
     assert_allclose(arm, [[0.0, 0.0], [0.0, 0.3], [2.38, 0.3]], atol=1e-12)
@@ -219,3 +228,7 @@ def test_symbols_have_the_sizes_they_say() -> None:
     (square,) = symbols.faces([corner for corner in corners if corner[2] == 0.0], 1.0)
     assert len(square) == 4
     assert symbols.faces([np.zeros(3), np.ones(3), 2.0 * np.ones(3)], 1.0) == []
+    for picture, thin in ((1.0, 5e-3), (0.0, 1e-3)):  # a hundredth of the picture, or a thousandth of its length
+        for part, seen in ((0.9, 0), (1.1, 1)):
+            strip = [np.array([x, part * thin * y, 0.0]) for x in (-1.0, 1.0) for y in (-1.0, 1.0)]
+            assert len(symbols.faces(strip, picture)) == seen

@@ -130,12 +130,19 @@ def test_words_and_pictures_are_inside_and_apart(drawn: tuple[str, Any]) -> None
 
 
 def test_figures_are_no_larger_than_what_they_show(drawn: tuple[str, Any]) -> None:
-    """Less than 0.75 inch are free on each side of what is drawn; but for the table of modes, which may be wider."""
+    """Less than 0.75 inch are free on each side of what is drawn; but for the table of modes, which may be wider.
+
+    Between what is above and below it is half an inch; an inch where boxes in space do not fill their places.
+    """
     name, figure = drawn
     assert hasattr(figure, "number")  # what is not written is pyplot's, which shows it
     width, height = figure.get_size_inches()
     boxes = [*(text.get_window_extent() for text in words_of(figure)), *map(seen_box, figure.axes)]
-    whole = Bbox.union(boxes).transformed(figure.dpi_scale_trans.inverted())
+    boxes = sorted((box.transformed(figure.dpi_scale_trans.inverted()) for box in boxes), key=lambda box: box.y0)
+    tops = np.maximum.accumulate([box.y1 for box in boxes])
+    between = max((box.y0 - top for box, top in zip(boxes[1:], tops, strict=False)), default=0.0)
+    assert between < (1.0 if any(hasattr(axes, "get_zlim") for axes in figure.axes) else 0.5)
+    whole = Bbox.union(boxes)
     assert max(whole.x0, whole.y0, 0.0 if name == "modes" else width - whole.x1, height - whole.y1) < 0.75
 
 

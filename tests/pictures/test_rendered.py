@@ -7,6 +7,7 @@ import math
 from pathlib import Path
 from typing import Any
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
@@ -29,6 +30,8 @@ def test_the_camera_sees_all_points_and_no_more_than_it_must(look: list[float]) 
     rng = np.random.default_rng(3)
     points = rng.normal(size=(40, 3)) * [0.2, 0.5, 1.0] + [3.0, -1.0, 2.0]
     direction = np.array(look) / np.linalg.norm(look)
+    if look[0] == 0.5:
+        points[:, 2] = 0.4 * points[:, 2]  # of another shape than the widest and the highest picture
     shot = camera.Shot.of(points, direction, 400)
     w, x, y, z = shot.wxyz
     R = np.array(
@@ -40,6 +43,8 @@ def test_the_camera_sees_all_points_and_no_more_than_it_must(look: list[float]) 
     )
     assert np.allclose(R[:, 2], -direction, atol=1e-12)  # it looks back along the direction
     assert R[2, 1] <= 1e-12  # and is not upside down: its y axis points down
+    high, wide = np.ptp(points @ R[:, 1]), np.ptp(points @ R[:, 0])
+    assert shot.height == round(400.0 * min(max(high / wide, 1.0 / 1.5), 1.5))
     seen = (points - shot.position) @ R
     assert (seen[:, 2] > 0.0).all()
     edge = math.tan(0.5 * FIELD)
@@ -105,6 +110,7 @@ def test_photographs_are_side_by_side_dot_by_dot(
     taken = [np.full((60, 80, 3), 10 * i, dtype=np.uint8) for i in range(count)]
     monkeypatch.setattr(rendered, "photographs", lambda *_: taken)
     figure = render(ARM, {f"pose {i}": HOME for i in range(count)}, count=count)
+    assert plt.get_fignums() == [figure.number]
     assert (figure.get_size_inches() * rendered.DOTS).round().tolist() == [80 * columns, (60 + 34) * rows]
     shown = [axes for axes in figure.axes if axes.images]
     for i, axes in enumerate(shown):

@@ -215,6 +215,11 @@ def test_sticks_reach_to_the_ends_without_being_told(linkage: Mechanism) -> None
     tool = ARM.at(HOME).placement("tool").translation
     points = np.concatenate([np.array(line.get_data_3d()).T for line in ARM.plot(HOME).axes[0].lines])
     assert np.nanmin(np.linalg.norm(points - tool, axis=1)) < 1e-9
+    model: Any = pin.Model()
+    tip = pin.SE3(np.eye(3), np.array([0.0, 0.5, 0.0]))
+    model.addFrame(pin.Frame("tip", model.addJoint(0, pin.JointModelRX(), tip, "j"), tip, pin.FrameType.OP_FRAME))
+    pendulum = Robot(model).plot(np.zeros(1), view="xy").axes[0].lines[-2]
+    assert [0.0, 1.0] in np.array(pendulum.get_xydata()).tolist()  # a joint on the world has an end too
     q = linkage.posture("closed")
     pin_at = linkage.robot.at(q).placement(linkage.closures[0].predecessor).translation  # type: ignore[attr-defined]
     ends = np.concatenate([line.get_xydata() for line in linkage.plot(q).axes[0].lines])

@@ -23,6 +23,7 @@ from constraints.models import Mechanism, mechanisms, sample_arm
 from constraints.pictures import animate, plot_configurations
 from constraints.pictures.assemblies import FRAME_TIME
 from constraints.pictures.figures import new_figure
+from constraints.pictures.modes import WIDTH
 
 ARM = sample_arm()
 HOME = ARM.reference("home")
@@ -141,6 +142,7 @@ def test_iterates_and_modes_have_a_window_where_they_are_not_written(linkage: Me
     assert 0.0 < spectrum.x0 < spectrum.x1 < table.x0 < table.x1 < width < 1.2 * table.x1
     assert height - 0.3 < spectrum.y1 < height
     assert table.y1 == pytest.approx(spectrum.y1)
+    assert width == pytest.approx(WIDTH)  # one shape is less wide
     for figure in figures:
         place, (width, height) = figure.axes[0].get_position(), figure.get_size_inches()
         assert place.width * width * place.height * height == pytest.approx(9.0)

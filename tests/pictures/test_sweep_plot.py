@@ -8,13 +8,14 @@ from typing import Any
 import numpy as np
 import pytest
 from pictures.test_readable import modes, motion
+from reduced.test_sweep import continuous_four_bar
 
 from constraints import errors
 from constraints.models import Mechanism, mechanisms
 from constraints.pictures import plot_assembly
 from constraints.pictures.figures import BAD, GOOD
 from constraints.pictures.modes import COLOURS
-from constraints.reduced import Sweep, SweepOptions
+from constraints.reduced import Sweep, SweepOptions, sweep
 
 pytest.importorskip("matplotlib").use("agg")
 
@@ -91,17 +92,23 @@ def test_curves_of_a_motion_are_its_series() -> None:
 
 def test_curves_of_a_sweep_are_its_configurations() -> None:
     """Lengths as they are, angles up to whole turns, without a jump; all over the values of the driver."""
-    for mechanism, driver in ((mechanisms.slider_crank(), "crank"), (mechanisms.four_bar(), "crank")):
-        found = mechanism.sweep(closed(mechanism), driver, np.linspace(0.7, 7.0, 40))
+    values = np.linspace(1.0, 7.3, 40)
+    made = (mechanisms.slider_crank(), mechanisms.four_bar())
+    sweeps = [mechanism.sweep(closed(mechanism), "crank", values) for mechanism in made]
+    for found in (*sweeps, sweep(*continuous_four_bar(), "crank", values)):
+        robot = found.coordinates.constraint_set.robot
         *coordinates, _ = found.plot().axes
         for axes in coordinates:
             for label, (x, y) in labelled(axes).items():
                 joint, _, entry = label.partition("[")
-                drawn = found.qs[:, mechanism.robot.slice_of(joint)][:, int(entry[:-1] or 0) if entry else 0]
+                own = found.qs[:, robot.slice_of(joint)]
+                circle = not entry and own.shape[1] == 2
+                drawn = np.arctan2(own[:, 1], own[:, 0]) if circle else own[:, int(entry[:-1]) if entry else 0]
                 np.testing.assert_allclose(x, found.values)
                 np.testing.assert_allclose(np.exp(1j * y), np.exp(1j * drawn), atol=1e-9)
                 in_metres = axes.get_ylabel() == "dependent [m]"
                 assert np.allclose(y, drawn) if in_metres else np.abs(np.diff(y)).max() < np.pi
+                assert y[0] == pytest.approx(drawn[0])
         assert found.plot().axes[-1].get_xlabel() == "crank [rad]"
 
 
@@ -122,6 +129,7 @@ def test_the_spectrum_shows_the_eigenvalues(damping: float) -> None:
         assert axes.get_ylim()[0] < y < axes.get_ylim()[1]
         assert axes.get_ylim()[0] > -0.2 * axes.get_ylim()[1]
     assert -axes.get_xlim()[0] == axes.get_xlim()[1]
+    assert [0.0, 0.0] in [list(line.get_xdata()) for line in axes.lines]  # between what grows and what decays
 
 
 def test_an_assembly_says_how_far_its_closures_are_open() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import socket
 import time
 from dataclasses import replace
@@ -24,7 +25,7 @@ from constraints.loops import assemble_position
 from constraints.manipulation import Shape, interpolate, read_scene
 from constraints.models import mechanisms, sample_arm
 from constraints.models.files.visuals import visuals_of
-from constraints.models.structure.visual_shapes import Solid
+from constraints.models.structure.visual_shapes import Mesh, Solid
 from constraints.pictures import Drawing, PageOptions, show
 from constraints.pictures.browser.film import Film
 from constraints.pictures.browser.films import film_of
@@ -64,12 +65,15 @@ def pose_of(view: View, name: str) -> pin.SE3:
 
 def test_a_system_keeps_the_visual_files_of_its_parts(crane: Path) -> None:
     part = Robot.from_urdf(crane)
-    system = Robot.system([Part("left", part), Part("right", part, [0.0, 2.0, 0.0, 0.0, 0.0, 0.0, 1.0])])
+    placed = [Part("left", part), Part("right", part, [0.0, 2.0, 0.0, 0.0, 0.0, 0.0, 1.0]), Part("bare", sample_arm())]
+    system = Robot.system(placed)
     assert [file.prefix for file in system.visuals] == ["left/", "right/"]
     with show(system, page=PageOptions(port=0)) as view:
         boom = pose_of(view, "/joints/3 right.turn/right.boom 1")
         assert_allclose(boom.homogeneous, _placed(system, view.q, "right/boom", 1).homogeneous, atol=1e-6)
-        assert not any(name.startswith("/sticks") for name in nodes(view))
+        sticks = [name for name in nodes(view) if name.startswith("/sticks/")]
+        assert sticks
+        assert all(" bare." in name for name in sticks)
 
 
 def _placed(robot: Robot, q: Any, link: str, i: int) -> Any:
@@ -86,6 +90,26 @@ def test_visuals_that_are_none_are_refused() -> None:
         Robot(sample_arm().model, visuals=["arm.urdf"])  # pyright: ignore[reportArgumentType]
     with pytest.raises(FileError, match="nothing\\.urdf"):
         VisualFile.of("nothing.urdf")
+
+
+def test_colours_of_meshes_are_kept_and_none_is_a_metal(tmp_path: Path) -> None:
+    """A file with colours is sent as it is, scaled, and is rough; one that is drawn in another colour as triangles."""
+    trimesh, made = pytest.importorskip("trimesh"), list[Any]()
+    (tmp_path / "red.mtl").write_text("newmtl red\nKd 1 0 0\n")
+    box = trimesh.creation.box(extents=(1.0, 2.0, 4.0))
+    lines = [f"v {x} {y} {z}" for x, y, z in box.vertices] + [f"f {a} {b} {c}" for a, b, c in box.faces + 1]
+    (tmp_path / "box.obj").write_text("mtllib red.mtl\nusemtl red\n" + "\n".join(lines))
+    scene = SimpleNamespace(add_glb=lambda name, glb, **style: made.append((glb, style)),
+                            add_mesh_simple=lambda *_, **style: made.append(style))  # fmt: skip
+    meshes, mesh = Meshes(), Mesh(str(tmp_path / "box.obj"), (2.0, 1.0, 0.5))
+    for bare in (False, True):
+        corners = meshes.add(scene, "it", pin.SE3.Identity(), mesh, (0.0, 1.0, 0.0, 1.0), bare=bare)
+        assert_allclose([corners.min(axis=0), corners.max(axis=0)], [[-1.0, -1.0, -1.0], [1.0, 1.0, 1.0]])
+    (glb, style), plain = made
+    (part,) = trimesh.load_scene(io.BytesIO(glb), file_type="glb").geometry.values()
+    assert (style["scale"], plain["color"]) == ((2.0, 1.0, 0.5), (0, 255, 0))
+    assert (part.visual.material.metallicFactor, part.visual.material.roughnessFactor) == (0.0, 0.6)
+    assert part.visual.material.baseColorFactor.tolist() == [255, 0, 0, 255]
 
 
 # What is drawn, and where.

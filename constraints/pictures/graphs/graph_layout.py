@@ -126,7 +126,7 @@ class _Link(NamedTuple):
     @property
     def width(self) -> float:
         """Of a band in which all names can be read [inch]."""
-        step = max([STEP, *(LETTER * SMALL * len(label) + 2.0 * INNER for label in self.inner.values())])
+        step = max([STEP, *(LETTER * SMALL * len(label) for label in self.inner.values())])
         waypoints = len(self.passed) * (WAYPOINT + step) + step
         return max([waypoints, *(LETTER * LABEL * len(way.name) for way in self.ways)])
 
