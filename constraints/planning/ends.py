@@ -161,13 +161,23 @@ def usable(leaf: LeafOfProblem, Q: Matrix, what: str) -> Matrix | Refused:
     free = leaf.free(Q[on])
     if not free.any():
         pairs = () if leaf.collisions is None else leaf.collisions.collisions(Q[on][0])
-        return Refused(PlanningStatus.of_end(what, "COLLIDES"), in_words(pairs), pairs, Q[on][0])
+        words = "" if leaf.collisions is None else met_in_words(leaf.collisions, Q[on][0], pairs)
+        return Refused(PlanningStatus.of_end(what, "COLLIDES"), words, pairs, Q[on][0])
     return Q[on][free]
 
 
 def in_words(pairs: Sequence[Collision]) -> str:
     """Pairs that collide."""
     return ", ".join(f"{pair.a} collides with {pair.b}" for pair in pairs)
+
+
+def met_in_words(model: CollisionModel, q: Vector, pairs: Sequence[Collision]) -> str:
+    """The same of a configuration (nq,): which pairs collide, and which are only closer than their margin."""
+    bare = model.with_margins({(pair.a, pair.b): 0.0 for pair in pairs})
+    met = {frozenset((pair.a, pair.b)) for pair in bare.collisions(q)}
+    touching = [pair for pair in pairs if frozenset((pair.a, pair.b)) in met]
+    near = [f"{pair.a} is closer to {pair.b} than the margin" for pair in pairs if pair not in touching]
+    return ", ".join(filter(None, (in_words(touching), *near)))
 
 
 def left_unasked(collisions: CollisionModel | None) -> str:

@@ -28,12 +28,12 @@ from ..solvers import Projector
 from ..words import counted
 from .attempt import Attempts, Guess, Tried, loop_of
 from .connection import Connection
-from .ends import in_words, left_unasked
+from .ends import in_words, left_unasked, met_in_words
 from .guesses import Guesses
 from .leaf import check_space
 from .limits import Clock, Limits
 from .marks import Sites, moving_pairs
-from .refusals import StepProofs, elsewhere, met_at_end, refuse_off, state_at
+from .refusals import StepProofs, elsewhere, met_at_end, met_before_parting, refuse_off, state_at
 from .sequences import Sequences
 from .status import PlanningStatus
 
@@ -261,6 +261,7 @@ class PlanSearch:
         goal = self._solution(self.goal, rng, clock) if isinstance(self.goal, Problem) else self.goal
         if isinstance(goal, np.ndarray):
             refused = self._refusal("goal", goal)
+            refused = self._stuck(goal) if refused is None else refused
         if refused is not None:
             return refused
         return goal if isinstance(goal, Plan) else self._proved(self._searched(goal, rng, clock))
@@ -355,8 +356,17 @@ class PlanSearch:
         met = met_at_end(graph, loop_of(graph, state) or self._given(what), q, model, self.start)
         if not met or model is None:
             return None
-        words = "; ".join(filter(None, (in_words(met), always_in_words(model.always_colliding()))))
+        words = "; ".join(filter(None, (met_in_words(model, q, met), always_in_words(model.always_colliding()))))
         return self._refused(what, "COLLIDES", words, q, met)
+
+    def _stuck(self, goal: Vector) -> Plan | None:
+        """That something collides at the start and not at the goal: no motion may begin to part it."""
+        model = self.collisions
+        met = () if model is None else met_before_parting(self.graph, model, self.start, goal)
+        if not met or model is None:
+            return None
+        words = f"{met_in_words(model, self.start, met)}, and not at the goal: no motion leads out of it"
+        return self._refused("start", "COLLIDES", words, self.start, met)
 
     def _refused(self, what: str, why: str, words: str, q: Vector, met: tuple[Collision, ...] = ()) -> Plan:
         """What is said of an end that is refused."""

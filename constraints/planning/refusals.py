@@ -11,7 +11,7 @@ from liegroups import SE3
 from liegroups.arrays import Vector
 
 from ..collisions.model import Collision, CollisionModel
-from ..errors import GraphError
+from ..errors import GraphError, OptionError
 from ..manipulation.foliation import leaf_at
 from ..manipulation.graph import ConstraintGraph
 from ..manipulation.selector import of_margin
@@ -36,7 +36,7 @@ LEAST = 100
 FROM_GOAL = 400
 """Targets from the goal, backwards, of which at least one must be found."""
 DEEPER = 1e-3
-"""A grasp is ruled out where bodies collide by more than this: targets are within thresholds of constraints [m]."""
+"""A grasp, or a start, is ruled out where bodies collide by more than this: targets are within thresholds [m]."""
 PENALTY = 1.0
 """Cost, in transitions, that each failure of an action adds to it."""
 PENALTY_WITHOUT_TARGET = 3.0
@@ -103,8 +103,33 @@ def met_at_end(
     met = moving_pairs(graph, model, part).collisions(q)
     if q is brought_from:
         return met
-    before = (*met, *model.collisions(brought_from))
-    return (*met, *(pair for pair in model.collisions(q) if pair not in before))
+    every = with_margins_of(graph, model)
+    before = (*met, *every.collisions(brought_from))
+    return (*met, *(pair for pair in every.collisions(q) if pair not in before))
+
+
+def with_margins_of(graph: ConstraintGraph, model: CollisionModel, deeper: float = 0.0) -> CollisionModel:
+    """All pairs of a model with the margins of a graph on top of its own, less a distance [m]."""
+    margins = ((a, b, graph.margins.between(a, b)) for a, b in model.joint_pairs)
+    return model.among(CollisionPair(a, b, margin - deeper) for a, b, margin in margins)
+
+
+def met_before_parting(
+    graph: ConstraintGraph, model: CollisionModel, start: Vector, goal: Vector
+) -> tuple[Collision, ...]:
+    """What collides at the start and not at the goal, by more than thresholds: the motion that parts it begins so.
+
+    Args:
+        graph: the graph, whose margins come on top of those of the model.
+        model: of all pairs.
+        start, goal: (nq,).
+    """
+    try:
+        met = with_margins_of(graph, model, DEEPER).collisions(start)
+    except OptionError:  # of meshes coal does not know how deep they are in others
+        return ()
+    after = with_margins_of(graph, model).collisions(goal) if met else ()
+    return tuple(pair for pair in met if pair not in after)
 
 
 def elsewhere(places: Sites, seen: Set[Site]) -> Iterator[str]:

@@ -25,6 +25,7 @@ from constraints.manipulation import (
     Transition,
     read_semantics,
 )
+from constraints.paths import SecurityMargins
 from constraints.planning import Limits, Plan, PlanningStatus, plan, walk
 from constraints.planning.attempt import Refusals
 from constraints.planning.guesses import Guesses
@@ -167,7 +168,11 @@ def test_what_can_be_done_is_not_ruled_out() -> None:
 
 
 def made(
-    scene: Any, floors: Sequence[Surface], held: Sequence[str] = ("s0", "s1"), margin: float = 0.0
+    scene: Any,
+    floors: Sequence[Surface],
+    held: Sequence[str] = ("s0", "s1"),
+    margin: float = 0.0,
+    margins: SecurityMargins | None = None,
 ) -> ConstraintGraph:
     """The graph of `examples/swap.py` with other floors, and balls that no gripper may hold."""
     swap, objects = example("swap"), list[MovableObject]()
@@ -180,8 +185,8 @@ def made(
     grippers = list(read_semantics(scene.robot, swap.SRDF, "ur3").grippers.values())
     rules = [Rule(["ur3/gripper"], [f"{name}/handle"], name in held) for name in swap.BALLS]
     rules.append(Rule(["ur3/gripper"], [""]))
-    made = ConstraintGraphFactory(scene.robot, grippers, objects, floors, rules=rules, margin=margin, attempts=1)
-    return made.generate()
+    own: Any = {"rules": rules, "margin": margin, "margins": margins, "attempts": 1}
+    return ConstraintGraphFactory(scene.robot, grippers, objects, floors, **own).generate()
 
 
 def floor(scene: Any, name: str, x: float, z: float, half: float) -> Surface:
@@ -215,6 +220,31 @@ def test_an_object_that_no_gripper_may_hold(scene: Any) -> None:
     assert (found.status, found.targets) == (PlanningStatus.NO_SEQUENCE, 0)
     assert "the goal has 'place_s1' elsewhere, and no transition moves it" in found.describe()
     assert plan(graph, start, scene.at(0.35, 0.2), rng=generator(), collisions=scene.collisions).success
+
+
+def margin_of(where: str, m: float, scene: Any) -> tuple[Any, CollisionModel]:
+    """The scene with a margin between the balls, of the collision model or of the graph."""
+    if where == "model":
+        return scene.graph, scene.collisions.with_margins({("s0", "s1"): m})
+    margins = SecurityMargins(pairs={("s0/root_joint", "s1/root_joint"): m})
+    return made(scene, [floor(scene, "floor", 0.0, 0.0, 0.45)], margins=margins), scene.collisions
+
+
+@needs_robot_data
+@pytest.mark.parametrize("end", ["start", "goal"])
+@pytest.mark.parametrize(("where", "apart"), [("model", 0.035), ("model", 0.044), ("graph", 0.044)])
+def test_objects_in_each_other_at_one_end_are_named_at_once(scene: Any, end: str, where: str, apart: float) -> None:
+    """Balls of 4 cm that are 35 mm apart, or 44 mm with a margin of 5 mm: no motion may begin, or end, so."""
+    graph, model = margin_of(where, 0.005, scene)
+    ends = {"start": scene.at(0.2, 0.3), "goal": scene.at(0.2, 0.35)} | {end: scene.at(0.2, 0.2 + apart)}
+    found = plan(graph, ends["start"], ends["goal"], rng=generator(), collisions=model)
+    assert (found.status, found.targets) == (PlanningStatus.of_end(end, "COLLIDES"), 0)
+    assert [{pair.a, pair.b} for pair in found.collisions] == [{"s0", "s1"}]
+    words = "s0 collides with s1" if apart < 0.04 else "s0 is closer to s1 than the margin"
+    assert words in found.reason
+    assert found.refused is not None
+    assert np.array_equal(found.refused, ends[end])
+    assert plan(graph, ends["start"], ends["start"], rng=generator(), collisions=model).success
 
 
 @needs_robot_data
