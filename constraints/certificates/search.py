@@ -42,6 +42,10 @@ NEAR_END = 1e-6
 """Nearer to the end of an inequality or a bound than this, what may cross it is held there [rad, m, units of rows]."""
 
 
+INSIDE_OF_BOUND = 1e-8
+"""How far inside its bound what others follow is held, where they are at a bound too, as mimic joints are [rad, m]."""
+
+
 class SearchStop(Exception):  # the search ends, with a reason
     """There is no proof; its words say why."""
 
@@ -53,16 +57,18 @@ class CertificateSearch:
         rows: of the problem.
         q: configuration.
         radius: R that is wanted, or None.
+        inside: whether what others follow is held inside its bounds, where they are at a bound too.
     """
 
-    def __init__(self, rows: ProblemRows, q: Vector, radius: float | None) -> None:
+    def __init__(self, rows: ProblemRows, q: Vector, radius: float | None, inside: bool = False) -> None:
         self.rows, self.problem, self.space = rows, rows.problem, rows.problem.space
-        self.q, self.radius = q, radius
+        self.q, self.radius, self.inside = q, radius, inside
         self.center = self.space.normalize(q) if self.space.unit_blocks else q
         self.held = self.problem.frozen.copy()
         self.active = np.zeros(len(rows.lower), dtype=np.bool_)
         self.target = np.where(rows.equalities, rows.lower, 0.0)
         self.settled = np.zeros(len(rows.lower), dtype=np.bool_)
+        self.pulled = np.zeros(self.space.nv, dtype=np.bool_)
         self.at: Slice | None = None
         self.numbers: Premises | None = None
 
@@ -76,6 +82,10 @@ class CertificateSearch:
         except UndefinedError as why:
             return self.certificate(f"on the boxes that were tried: {why}")
         if self.at is not None and len(self.at.dependent):
+            if not self.inside and (self.held & ~self.problem.frozen).any():
+                other = CertificateSearch(self.rows, self.q, self.radius, inside=True).run()
+                if other.success:
+                    return other
             first = self.rows.names[int(self.at.dependent[0])]
             return self.certificate(f"{first} depends on other rows to first order: what it asks for is not proved")
         return self.certificate("")
@@ -191,9 +201,29 @@ class CertificateSearch:
         short = np.flatnonzero(room.margins < 1.001 * lengths(room.rates) * rho)
         places = Room.places(self.rows, self.active)
         for place in (places[i] for i in short.tolist()):
-            self._put(place, found)
+            if not (self.inside and place.kind == "coordinate" and self._follows(place, found)):
+                self._put(place, found)
             self.at = None
         return short.size > 0
+
+    def _follows(self, place: Place, found: RowsOn) -> bool:
+        """Whether a row leaves a coordinate no choice but by what is held on bounds: that is then held inside of them.
+
+        On its bound the row would have no column left, and what it asks for is true up to rounding, which is no proof.
+        """
+        column = int(self.space.vector_v[place.at])
+        moves = (found.jacobian.magnitude > 0.0)[self.rows.equalities & ~self.settled]
+        tied = moves[moves[:, column] & ~(moves & ~self.held & (np.arange(self.space.nv) != column)).any(axis=1)]
+        others = tied.any(axis=0) & self.held & ~self.problem.frozen & ~self.pulled
+        if not others.any():
+            return False
+        at, on = self.space.vector_q, others[self.space.vector_v]
+        x, bounds = self.center[at], self.problem.bounds
+        inward = np.where(x - bounds.lower[at] < bounds.upper[at] - x, INSIDE_OF_BOUND, -INSIDE_OF_BOUND)
+        self.center = self.center.copy()
+        self.center[at] = np.where(on, x + inward, x)
+        self.pulled |= others
+        return True
 
     def _put(self, place: Place, found: RowsOn) -> None:
         """On the end that it is near, to stay there."""

@@ -26,8 +26,10 @@ from constraints import (
     Position,
     Problem,
     Projector,
+    Robot,
     Transformation,
     locked_joint,
+    mimic_constraints,
     project,
 )
 from constraints.certificates import Certificate, CertificateStatus, certify
@@ -149,6 +151,61 @@ def test_frozen_dofs_stay_and_a_locked_joint_may_be_at_its_bound() -> None:
     found = certify(Problem(robot, both), q)
     assert found.status is PROVED, found
     assert found.center[3] == lower
+
+
+def gripper(ratio: float, offset: float, *limits: float) -> Robot:
+    """Two revolute joints with a finger and one that mimics it, with its limits."""
+    mimics, turns, fingers = f"<mimic joint='finger' multiplier='{ratio}' offset='{offset}'/>", (-3.0, 3.0), (0.0, 0.04)
+    joints = [
+        ("a", "b", "revolute", "0 0 1", turns, ""),
+        ("b", "c", "revolute", "0 0 1", turns, ""),
+        ("c", "finger", "prismatic", "0 1 0", fingers, ""),
+        ("c", "other", "prismatic", "0 -1 0", limits, mimics),
+    ]
+    links = "".join(f"<link name='{name}'/>" for name in ("a", "b", "c", "finger", "other"))
+    parts = (
+        f"<joint name='{child}' type='{kind}'><origin xyz='0.3 0 0'/><parent link='{parent}'/><child link='{child}'/>"
+        f"<axis xyz='{axis}'/><limit lower='{low}' upper='{high}' effort='1' velocity='1'/>{mimic}</joint>"
+        for parent, child, kind, axis, (low, high), mimic in joints
+    )
+    return Robot.from_urdf(f"<robot name='gripper'>{links}{''.join(parts)}</robot>")
+
+
+@pytest.mark.parametrize("closed", [0.0, 0.04])
+@pytest.mark.parametrize(
+    ("ratio", "offset", "limits"),
+    [
+        (1.0, 0.0, (0.0, 0.04)),
+        (0.5, 0.0, (0.0, 0.02)),
+        (0.7, 0.0, (0.0, 0.028)),
+        (3.0, 0.0, (0.0, 0.12)),
+        (-1.0, 0.04, (0.0, 0.04)),
+    ],
+)
+def test_a_mimic_joint_and_its_source_may_both_be_at_a_bound(
+    ratio: float, offset: float, limits: tuple[float, float], closed: float
+) -> None:
+    """Where neither may be held to the last digit, both are held a hair inside."""
+    robot = gripper(ratio, offset, *limits)
+    at = {"b": 0.4, "c": 0.7, "finger": closed, "other": ratio * closed + offset}
+    q = np.array([at[name] for name in robot.joint_names])
+    for frame in ("finger", "other"):
+        place = Position(robot, frame)[:2]
+        problem = Problem(robot, [*mimic_constraints(robot), Implicit.equal(place, place.value(q))])
+        found = certify(problem, q)
+        assert found.status is PROVED, found
+        assert found.check() == []
+        assert found.r < 1e-6
+        assert not problem.bounds.violations(found.center)
+
+
+def test_a_mimic_joint_whose_limits_leave_its_source_no_place_is_not_proved() -> None:
+    """The finger would have to be 1e-12 m beyond its bound."""
+    robot = gripper(1.0, 0.0, -1.0, -1e-12)
+    q = np.array([{"b": 0.4, "c": 0.7}.get(name, 0.0) for name in robot.joint_names])
+    place = Position(robot, "finger")[:2]
+    problem = Problem(robot, [*mimic_constraints(robot), Implicit.equal(place, place.value(q))])
+    assert certify(problem, q).status is NOT_PROVED
 
 
 def test_an_optional_last_level_does_not_count() -> None:
