@@ -109,8 +109,9 @@ class Composition(Combined):
         return self.outer.has_exact_derivatives
 
     @property
-    def has_exact_drift(self) -> bool:
-        return self.outer.has_exact_drift and self.inner.has_exact_drift
+    def drifts_exactly(self) -> bool:
+        """Whether the outer function has a formula."""
+        return self.outer.has_exact_drift
 
 
 @dataclass(frozen=True, eq=False, repr=False)

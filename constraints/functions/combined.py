@@ -57,6 +57,11 @@ class Combined(Function):
         self.declare(inputs, outputs, columns, periodic=np.logical_and.reduce([f.periodic for f in parts]), name=name)
 
     @property
+    def drifts_exactly(self) -> bool:
+        """Whether accelerations are formulas, where those of the operands are."""
+        return True
+
+    @property
     def combines_exactly(self) -> bool:
         """Whether derivatives of accelerations are formulas, where those of the operands are."""
         return True
@@ -162,7 +167,7 @@ class Combined(Function):
 
     @property
     def has_exact_drift(self) -> bool:
-        return all(isinstance(f, Combined) or f.has_exact_drift for f, _ in distinct(self))
+        return all(f.drifts_exactly if isinstance(f, Combined) else f.has_exact_drift for f, _ in distinct(self))
 
     @property
     def has_exact_derivatives(self) -> bool:

@@ -25,6 +25,7 @@ from .differences import (
     automatic_slopes,
     complex_slopes,
     differentiated_by,
+    drift_by_values,
     force_derivative_by_differences,
     why_not_complex,
 )
@@ -197,7 +198,10 @@ class FromCallable(Function):
         return (1 if self.library else exact + (2 if exact else 0)) + 2 * others
 
     def drift(self, motion: MovingPoint, out: Vector) -> None:
-        (super() if self.read is None else self.read).drift(motion, out)
+        if self.read is None and self.jac is None and (self.columns & ~self.exact_columns).any():
+            drift_by_values(self, motion, out)
+        else:
+            (super() if self.read is None else self.read).drift(motion, out)
 
     def drift_derivatives(self, motion: MovingPoint, a: Vector, dq: Matrix, dv: Matrix) -> None:
         (super() if self.read is None else self.read).drift_derivatives(motion, a, dq, dv)

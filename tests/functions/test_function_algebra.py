@@ -37,10 +37,21 @@ from constraints.errors import (
     UnknownNameError,
     WrongObjectError,
 )
-from constraints.functions import Composition, Constant, Difference, Identity, Lifted, Manipulability, Restriction
+from constraints.functions import (
+    Composition,
+    Constant,
+    Difference,
+    Identity,
+    Lifted,
+    Manipulability,
+    Restriction,
+    stack,
+)
 from constraints.functions.translation import Translated
 from constraints.models import sample_arm
+from constraints.point import place_motion
 from constraints.testing import check_function
+from constraints.workspace import Workspace
 from liegroups import SE3, SO2, SO3, ProductSpace, R3xSO3, Rn, Segments
 
 
@@ -120,6 +131,26 @@ def test_a_drift_is_exact_where_all_of_its_parts_are() -> None:
     assert not Translated(differences, SE3.neutral).has_exact_drift
     assert not Translated(differences, SE3.neutral, Identity(SE3)).has_exact_drift
     assert not Translated(exact, SE3.neutral, outer).has_exact_drift
+    for f in (stack(outer @ exact, exact), outer @ exact + 1.0, (outer @ exact) * (outer @ exact)):
+        assert not f.has_exact_drift
+
+
+def test_accelerations_of_what_has_no_jacobian_are_differences_of_its_values() -> None:
+    """To 1e-9, those of differences of differences to 1e-5; and a check finds nothing wrong with them."""
+    p, rng = Position(arm(), "tool"), np.random.default_rng(3)
+    bent = Function.from_callable(lambda x: abs(x[2] + 3.0) * x[0] + x[1] ** 2, Rn(3), Rn(1))
+    truth, f = (p[2] + 3.0) * p[0] + p[1] ** 2, bent @ p
+    assert bent.describe().startswith("<lambda>: in Python, with central differences")
+    for q in drawn(f):
+        v, a = rng.standard_normal((2, 7))
+        np.testing.assert_allclose(f.drift_at(q, v), truth.drift_at(q, v), rtol=0, atol=2e-8)
+        (mine, wanted), motion = np.zeros((2, 2, 1, 7)), place_motion(p.inputs, q, v, Workspace())
+        f.drift_derivatives(motion, a, *mine)
+        truth.drift_derivatives(motion, a, *wanted)
+        np.testing.assert_allclose(mine, wanted, rtol=0, atol=2e-5)
+    assert f.drift_at(q, np.zeros(7)) == 0.0
+    for g in (f, stack(f, p), f * p[1]):
+        check_function(g, samples=2, pickles=False)
 
 
 # --- difference ------------------------------------------------------------------------------------------------------
