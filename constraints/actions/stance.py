@@ -13,6 +13,7 @@ from liegroups.arrays import Matrix, Vector
 
 from ..dynamics.multipliers import wrench_of
 from ..errors import OptionError
+from ..linear_algebra import row_lengths
 from ..loops import Axes, ConstraintSet, FrictionCone, PointContact, PoseContact, Sole, SurfaceContact
 
 ROUNDING_OF_A_FORCE = 1e-12
@@ -179,7 +180,7 @@ def least_within(A: Matrix, b: Vector, limits: Matrix) -> Vector | None:
     rank = int((values > 1e-12 * max(A.shape) * values.max(initial=0.0)).sum())
     y = Vt[:rank].T @ ((U[:, :rank].T @ b) / values[:rank])
     Z = Vt[rank:].T
-    sizes = np.sqrt(np.einsum("ij,ij->i", limits, limits))
+    sizes = row_lengths(limits)
     C = limits[sizes > 0.0] / sizes[sizes > 0.0, None]
     G, h = -(C @ Z), C @ y
     scale = max(float(np.abs(y).max(initial=0.0)), 1e-300)

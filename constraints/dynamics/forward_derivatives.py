@@ -14,6 +14,7 @@ from liegroups.arrays import Matrix, Vector
 from liegroups.formulas.third_order import se3_coad
 
 from ..loops import Axes
+from ..loops.contacts import as_axes
 from ..loops.frame_rows import FrameRows
 from ..robot import Frame, Motion
 from ..robot.model.pinocchio import pin
@@ -129,7 +130,7 @@ class DynamicsDerivatives(Result):
             UnknownNameError: `on` is not "successor" or "predecessor".
         """
         check_body(on)
-        expect(axes, Axes, "axes of a wrench", "Axes.LOCAL or Axes.LOCAL_WORLD_ALIGNED")
+        as_axes(axes, "a wrench")
         constraint_set, found = self.question.constraint_set, self._slopes
         owner = frame_rows(constraint_set, which)
         s = constraint_set.slice_of(which)

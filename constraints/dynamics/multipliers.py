@@ -7,11 +7,11 @@ from typing import Any, Literal, NamedTuple, final
 
 import numpy as np
 
-from liegroups.arguments import expect
 from liegroups.arrays import Matrix, Vector
 
 from ..errors import ConstraintError, UnknownNameError
 from ..loops import Axes, ConstraintSet, PointContact, PoseContact
+from ..loops.contacts import as_axes
 from ..loops.frame_rows import FrameRows
 from ..robot import Frame, Posture
 from ..robot.model.pinocchio import pin
@@ -84,7 +84,7 @@ class WithMultipliers:
         Raises:
             NoWrenchError: the constraint is neither a contact nor a closure.
             UnknownNameError: another word than "successor" or "predecessor".
-            OptionError: a node without dynamics.
+            OptionError: a node without dynamics; the axes are pinocchio's WORLD.
         """
         constraint_set, q, numbers = self._multipliers
         return wrench_of(constraint_set, which, q, numbers, on, axes, frame)
@@ -149,7 +149,7 @@ def seen_at(posture: Posture, wrench: Vector, body: Frame, axes: Axes, frame: Fr
         axes: LOCAL, those of the frame it is moved to, or LOCAL_WORLD_ALIGNED.
         frame: where it is moved to; that of the body by default.
     """
-    expect(axes, Axes, "axes of a wrench", "Axes.LOCAL or Axes.LOCAL_WORLD_ALIGNED")
+    as_axes(axes, "a wrench")
     force = pin.Force(np.asarray(wrench))
     seen: Any = posture.placement(body)
     if frame is not None:

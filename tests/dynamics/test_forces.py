@@ -128,6 +128,8 @@ def test_wrenches_in_any_frame_and_axes() -> None:
         found.wrench("loop", wrong)
     with pytest.raises(errors.WrongObjectError, match="axes of a wrench"):
         found.wrench("loop", axes=wrong)
+    with pytest.raises(errors.OptionError, match="axes of a wrench: WORLD is ambiguous"):
+        found.wrench("loop", axes=pin.WORLD)
     with pytest.raises(errors.UnknownFrameError):
         found.wrench("loop", frame="tipp")
 

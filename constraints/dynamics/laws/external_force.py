@@ -8,13 +8,14 @@ from typing import Any, Protocol, final
 
 import numpy as np
 
-from liegroups.arguments import as_tuple, expect, finite_vector, real_numbers
+from liegroups.arguments import as_tuple, finite_vector, real_numbers
 from liegroups.arrays import ArrayLike, Matrix, Vector
 from liegroups.formulas.log_slopes import five_points
 from liegroups.frozen import read_only, set_fields
 
 from ...errors import SizeError, WrongObjectError
 from ...loops import Axes
+from ...loops.contacts import as_axes
 from ...robot import Frame, Motion
 from ...robot.model.pinocchio import pin
 from ...robot.moving_frames import WrenchSlopes, joint_force_slopes
@@ -61,7 +62,7 @@ class ExternalForce(InTime):
 
     def __post_init__(self) -> None:
         """Check the numbers."""
-        expect(self.axes, Axes, "axes of an external force", "Axes.LOCAL or Axes.LOCAL_WORLD_ALIGNED")
+        as_axes(self.axes, "an external force")
         given: Any = self.wrench
         if is_function(given):
             set_fields(self, _law=Law.of(given, ("motion",), WRENCH, "a wrench (6,)"))

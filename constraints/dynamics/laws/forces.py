@@ -9,12 +9,13 @@ from typing import Any, final
 
 import numpy as np
 
-from liegroups.arguments import as_tuple, expect, finite_number
+from liegroups.arguments import as_tuple, finite_number
 from liegroups.arrays import ArrayLike, Matrix, TangentLike, Vector
 from liegroups.frozen import set_fields
 
 from ...errors import RobotMismatchError, UnknownNameError
 from ...loops import Axes
+from ...loops.contacts import as_axes
 from ...robot import Frame, Motion, Robot
 from ...robot.arguments import as_robot
 from ...robot.model.pinocchio import pin
@@ -188,7 +189,7 @@ class Forces:
 
         Source: `frc`, `trq`, `Qq` of Robotran, which are in the axes of the bodies.
         """
-        expect(axes, Axes, "axes of body forces", "Axes.LOCAL or Axes.LOCAL_WORLD_ALIGNED")
+        as_axes(axes, "body forces")
         self._check(motion)
         alone: list[Force] = []
         wrenches = np.zeros((len(self.robot.model.names), 6))

@@ -10,7 +10,7 @@ import numpy as np
 
 from liegroups.arrays import Vector
 
-from ...linear_algebra import norm
+from ...linear_algebra import norm, row_lengths
 from ...loops import ConstraintSet
 from ...loops.set_rows import SetRows
 from ...robot import Motion
@@ -98,7 +98,7 @@ def solve_proximal(
             break
         more, push = own.follow(own.of_rows(turns, rest), damping, given - needed)
         a, mu, tries = a + more, mu + multipliers(push), tries + 1
-    reach = MET * (size + norm(a)) * np.sqrt(np.einsum("ij,ij->i", B, B))  # short rows like long ones
+    reach = MET * (size + norm(a)) * row_lengths(B)  # short rows like long ones
     if not (missed <= 0.1 * MET * scale and (np.abs(B @ a - independent.wanted) <= reach).all()):
         return None
     return solved(space, independent, a, mu)

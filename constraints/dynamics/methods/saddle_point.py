@@ -19,7 +19,7 @@ from liegroups.arrays import Matrix, Vector
 from liegroups.frozen import read_only
 
 from ...errors import OptionError, SizeError
-from ...linear_algebra import RANK_TOLERANCE, is_finite
+from ...linear_algebra import RANK_TOLERANCE, is_finite, row_lengths
 from .cholesky import NO_MASS, by_blocks, corrected, heaviest_of, is_light, lacks_mass
 from .dense import DEFINITE, GRAM, SQUARE
 from .matrices import fitting, own_bases
@@ -97,7 +97,7 @@ def _whole(
     B, n, r = rows.rows, len(c), len(rows.rows)
     scale = unit_scale(H)
     scaled = B * scale
-    lengths = np.sqrt(np.einsum("ij,ij->i", scaled, scaled))
+    lengths = row_lengths(scaled)
     scaled /= lengths[:, None]
     K = np.zeros((n + r, n + r), order="F")
     K[:n, :n] = H * scale * scale[:, None]
