@@ -43,7 +43,7 @@ def plain_functions(model: Any, a: str, b: str, qs: list[Vector], vs: list[Vecto
         pin.forwardKinematics(model, data, qs[i])
         return pin.updateFramePlacement(model, data, one).actInv(pin.updateFramePlacement(model, data, other))
 
-    def with_jacobian(i: int, axes: Any) -> tuple[Any, Any]:
+    def with_jacobian(i: int, axes: Any = local) -> tuple[Any, Any]:
         pin.computeJointJacobians(model, data, qs[i])
         return pin.updateFramePlacement(model, data, other), pin.getFrameJacobian(model, data, other, axes)
 
@@ -91,50 +91,26 @@ def plain_functions(model: Any, a: str, b: str, qs: list[Vector], vs: list[Vecto
         oMa, J = pin.updateFramePlacement(model, data, one), pin.getFrameJacobian(model, data, one, local)
         return oMa.rotation.T @ Jc - J[:3] + pin.skew(oMa.actInv(data.com[0])) @ J[3:]
 
-    return {
-        "Position": {
-            "value": lambda i: placed(i).translation,
-            "jacobian": lambda i: with_jacobian(i, aligned)[1][:3],
-            "drift": linear_drift,
-        },
-        "Orientation": {
-            "value": lambda i: pin.log3(placed(i).rotation),
-            "jacobian": lambda i: rotation_rows(*with_jacobian(i, local)),
-        },
-        "Rotation": {
-            "value": lambda i: pin.Quaternion(placed(i).rotation).coeffs(),
-            "jacobian": lambda i: with_jacobian(i, local)[1][3:],
-            "drift": lambda i: body_drift(i)[3:],
-        },
-        "Transformation": {"value": lambda i: numbers(placed(i)), "jacobian": lambda i: six(*with_jacobian(i, local))},
-        "Pose": {
-            "value": lambda i: pin.SE3ToXYZQUAT(placed(i)),
-            "jacobian": lambda i: with_jacobian(i, local)[1],
-            "drift": body_drift,
-        },
-        "Position, relative": {
-            "value": lambda i: seen(i).translation,
-            "jacobian": lambda i: turned(*seen_with_jacobian(i)),
-        },
-        "Orientation, relative": {
-            "value": lambda i: pin.log3(seen(i).rotation),
-            "jacobian": lambda i: rotation_rows(*seen_with_jacobian(i)),
-        },
-        "Transformation, relative": {
-            "value": lambda i: numbers(seen(i)),
-            "jacobian": lambda i: six(*seen_with_jacobian(i)),
-        },
-        "Pose, relative": {
-            "value": lambda i: pin.SE3ToXYZQUAT(seen(i)),
-            "jacobian": lambda i: seen_with_jacobian(i)[1],
-        },
-        "CenterOfMass": {
-            "value": lambda i: pin.centerOfMass(model, data, qs[i]),
-            "jacobian": lambda i: pin.jacobianCenterOfMass(model, data, qs[i]),
-            "drift": center_drift,
-        },
-        "CenterOfMass, relative": {"value": center_seen, "jacobian": center_seen_jacobian},
-    }
+    found: dict[str, tuple[Callable[[int], Any], ...]] = {}
+    for word, pose, with_J in (("", placed, with_jacobian), (", relative", seen, seen_with_jacobian)):
+        found |= {
+            f"Position{word}": (lambda i, M=pose: M(i).translation, lambda i, f=with_J: turned(*f(i))),
+            f"Orientation{word}": (lambda i, M=pose: pin.log3(M(i).rotation), lambda i, f=with_J: rotation_rows(*f(i))),
+            f"Transformation{word}": (lambda i, M=pose: numbers(M(i)), lambda i, f=with_J: six(*f(i))),
+            f"Pose{word}": (lambda i, M=pose: pin.SE3ToXYZQUAT(M(i)), lambda i, f=with_J: f(i)[1]),
+        }
+    found["Position"] = (found["Position"][0], lambda i: with_jacobian(i, aligned)[1][:3], linear_drift)
+    found["Rotation"] = (
+        lambda i: pin.Quaternion(placed(i).rotation).coeffs(), lambda i: with_jacobian(i)[1][3:],
+        lambda i: body_drift(i)[3:],
+    )  # fmt: skip
+    found["Pose"] += (body_drift,)
+    found["CenterOfMass"] = (
+        lambda i: pin.centerOfMass(model, data, qs[i]), lambda i: pin.jacobianCenterOfMass(model, data, qs[i]),
+        center_drift,
+    )  # fmt: skip
+    found["CenterOfMass, relative"] = center_seen, center_seen_jacobian
+    return {name: dict(zip(("value", "jacobian", "drift"), calls, strict=False)) for name, calls in found.items()}
 
 
 def solver_alone(function: Function, qs: list[Vector]) -> Callable[[int], Any] | None:
