@@ -47,10 +47,16 @@ def graph_of(case: str) -> ConstraintGraph:
     ).generate()
 
 
+def leaves_at_once(transition: Transition) -> bool:
+    """Whether it is the first step of a release that has no preplace: from the grasp to pregrasp."""
+    return transition.name.endswith("_21") and not transition.source.waypoint
+
+
 @pytest.mark.parametrize("case", a_few(CASES, 12))
 def test_counts_and_names_are_those_of_hpp(case):
     """Property 23: all 48 recorded cases, with the level-set variants that have no leaf to choose, as HPP builds them:
-    counts of states, transitions, loops, waypoints, inner ones, level sets and short ones, and every name."""
+    counts of states, transitions, loops, waypoints, inner ones, level sets and short ones, and every name. Of releases
+    without a preplace the first step is short too, which HPP's is not."""
     arms, boxes, handles = (int(case[i]) for i in (1, 4, 7))
     rules = forbid() if case.endswith("forbid") else ()
     graph = factory(arms, boxes, handles, "_surf_" in case, rules, empty_level_sets=True).generate()
@@ -65,7 +71,7 @@ def test_counts_and_names_are_those_of_hpp(case):
         "waypoint_states": len(graph.waypoint_states),
         "inner_transitions": len(graph.inner_transitions),
         "inner_level_set_transitions": sum(t.is_level_set for t in graph.inner_transitions),
-        "inner_short": sum(t.short for t in graph.inner_transitions),
+        "inner_short": sum(t.short and not leaves_at_once(t) for t in graph.inner_transitions),
     }
     assert counts == {name: recorded[name] for name in counts}
     assert recorded["digest"] == {
@@ -107,7 +113,8 @@ def test_constraints_of_states_and_transitions_are_those_of_hpp(case):
         transition = graph.transition(name)
         assert [transition.source.name, transition.target.name] == [given["source"], given["target"]]
         assert transition.containing.name == given["containing"]
-        assert (transition.weight, transition.short) == (given["weight"], given["short"])
+        short = given["short"] or leaves_at_once(transition)
+        assert (transition.weight, transition.short) == (given["weight"], short)
         if not transition.inner:
             kept = [owner.name for owner in transition.constraints]
             assert sorted(kept) == sorted(given["constraints"])

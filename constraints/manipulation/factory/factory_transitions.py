@@ -141,9 +141,10 @@ class _Step:
         return Transition(name, a, b, self.containing, self.kept, -1, short=self.i > 0)
 
     def backward(self) -> Transition:
+        """The step back. From the grasp to pregrasp it is always short, so that the gripper leaves as it came."""
         a, b = self.chain[self.i + 1], self.chain[self.i]
         name = f"{self.way.release}_{self.i + 1}{self.i}"
-        return Transition(name, a, b, self.containing, self.kept, -1, short=self.i + 2 < len(self.chain))
+        return Transition(name, a, b, self.containing, self.kept, -1, short=self.i < 3)
 
     def level_set(self, forward: bool, condition: list[RowOwner], parameters: list[RowOwner]) -> Transition:
         """The same step, ending on a leaf that is chosen."""
