@@ -16,6 +16,7 @@ from constraints.errors import NoAttributeError, OptionError, UnknownJointError,
 from constraints.functions import Position
 from constraints.manipulation import interpolate
 from constraints.planning import Trajectory, timed
+from constraints.planning.trajectories.group_spline import GroupSpline
 
 URDF = """<robot name="crane"><link name="base"/><link name="mast"/><link name="jib"/><link name="hook"/>
 <joint name="turn" type="continuous"><parent link="base"/><child link="mast"/><axis xyz="0 0 1"/></joint>
@@ -56,6 +57,15 @@ def test_a_state_is_that_of_the_samples() -> None:
             assert np.array_equal(one, all_of_them[k])
     assert np.abs(samples.v[[0, -1]]).max() < 1e-9
     assert trajectory().stops.tolist() == [0.0, trajectory().duration]
+
+
+def test_a_call_evaluates_the_part_of_its_time_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    thrice, asked = Trajectory(trajectory().parts * 3, (), 1.0), list[int]()
+    at = GroupSpline.at
+    monkeypatch.setattr(GroupSpline, "at", lambda self, s: (asked.append(len(s)), at(self, s))[1])
+    middle = thrice(1.5 * trajectory().duration)
+    assert asked == [1]
+    assert middle.q == pytest.approx(trajectory()(0.5 * trajectory().duration).q, abs=1e-12)
 
 
 def test_times_that_it_does_not_have_are_refused() -> None:

@@ -94,10 +94,13 @@ class GroupSpline:
             if leaf.space.is_flat:
                 continue
             moving = np.flatnonzero((rates[:, leaf.v] != 0.0).any(axis=1) | (bends[:, leaf.v] != 0.0).any(axis=1))
+            if not len(moving):
+                continue
             part = (moving, leaf.v) if len(moving) < len(s) else (slice(None), leaf.v)
-            rate, bend, J = rates[part], bends[part], leaf.space.exp_jacobian(c[part])
+            rate, bend = rates[part], bends[part]
+            J, slope = _jacobian(leaf.space, c[part], rate)
             first[part] = _times(J, rate)
-            second[part] = _times(J, bend) + _times(_slope(leaf.space, c[part], rate), rate)
+            second[part] = _times(J, bend) + _times(slope, rate)
         return first, second
 
 
@@ -119,11 +122,11 @@ def _derivatives(space: Space, points: Matrix, s: Vector, width: int) -> tuple[M
     return derivatives[0] / scale, derivatives[1] / scale**2
 
 
-def _slope(space: Space, c: Matrix, rates: Matrix) -> Matrix:
-    """Derivative of the right Jacobian of exp (n, m, m) at c (n, m) along rates (n, m), by central differences."""
+def _jacobian(space: Space, c: Matrix, rates: Matrix) -> tuple[Matrix, Matrix]:
+    """The right Jacobian of exp (n, m, m) at c (n, m), and its derivative along rates, by central differences."""
     h = (STEP / np.maximum(row_lengths(rates), STEP))[:, None]
-    ahead, behind = (space.exp_jacobian(c + sign * h * rates) for sign in (1.0, -1.0))
-    return (ahead - behind) / (2.0 * h[:, :, None])
+    here, ahead, behind = space.exp_jacobian(np.stack([c, c + h * rates, c - h * rates]))
+    return here, (ahead - behind) / (2.0 * h[:, :, None])
 
 
 def _in_charts(space: Space, c: Matrix, first: Matrix, second: Matrix) -> tuple[Matrix, Matrix]:

@@ -214,7 +214,8 @@ class Trajectory(NamesChecked):
         q, v, a = np.empty((n, space.nq)), np.empty((n, space.nv)), np.empty((n, space.nv))
         for k, part in enumerate(self.parts):
             rows, duration = which == k, part.law.duration
-            q[rows], v[rows], a[rows] = part.at(np.clip(times[rows] - (ends[k] - duration), 0.0, duration))
+            if rows.any():
+                q[rows], v[rows], a[rows] = part.at(np.clip(times[rows] - (ends[k] - duration), 0.0, duration))
         return q, v, a
 
     def max_error(self) -> float:
