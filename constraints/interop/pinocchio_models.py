@@ -15,8 +15,9 @@ with d the desired offset. The error of ours is p - d, or log6(M): that of the a
 models, whose error is 1 minus 2. Our Jacobian is always the differential of the error, :math:`J_f`, or
 :math:`J_{\log}(M)\, J_f`. Pinocchio's is a velocity: in 6D the twist of 2 relative to 1 in the axes of frame 1,
 whatever the error; in 3D it leaves out that frame 1 turns with d (anchor) or with p (rigid), which makes no
-difference where these are zero. All have the same solutions. Baumgarte gains, compliances and forces belong to
-dynamics and are not carried over.
+difference where these are zero. All have the same solutions. `PointClosure`, and a closure with a ball, are `Position`
+of the successor seen from the predecessor, a locked `Closure` is `Pose`. Baumgarte gains, compliances and forces belong
+to dynamics and are not carried over.
 """
 
 from __future__ import annotations
@@ -31,6 +32,8 @@ from liegroups.arrays import Vector
 
 from ..errors import ConstraintError, WrongObjectError
 from ..functions import Pose, Position
+from ..loops import Closure, PointClosure
+from ..loops.hinges.pose_map import LogPose, Split
 from ..robot import Frame, Robot
 from ..robot.arguments import as_robot
 from ..robot.model.pinocchio import pin
@@ -95,17 +98,19 @@ def from_constraint_model(robot: Robot, model: Any, *, name: str = "") -> Implic
     return Implicit.equal(Pose(robot, b, reference=a, name=called), name=called)
 
 
-def as_anchor_constraint_model(constraint: Implicit, rhs: Any = None) -> Any:
-    """The `PointAnchorConstraintModel` or `FrameAnchorConstraintModel` with the rows of an Implicit constraint.
+def as_anchor_constraint_model(constraint: Implicit | Closure | PointClosure, rhs: Any = None) -> Any:
+    """The `PointAnchorConstraintModel` or `FrameAnchorConstraintModel` with the rows of a constraint.
 
-    The right-hand side is put into the placement of frame 1, where both kinds read it.
+    The right-hand side is put into the placement of frame 1, where both kinds read it; frame 1 is the predecessor of a
+    closure.
 
     Args:
-        constraint: an equality on a `Position`, or on a `Pose` in SE3, with all rows.
+        constraint: an equality on a `Position`, or on a `Pose` in SE3, with all rows; a closure of points, with a ball,
+            or locked.
         rhs: right-hand side, as `Implicit` takes it; the constraint's default if absent.
 
     Raises:
-        NoCounterpartError: other functions, masks, inequalities, scales, targets that move.
+        NoCounterpartError: other functions and hinges, masks, inequalities, scales, targets that move.
     """
     model, j1, M1, j2, M2, is_point = _anchors(constraint, rhs)
     kind = pin.PointAnchorConstraintModel if is_point else pin.FrameAnchorConstraintModel
@@ -114,8 +119,8 @@ def as_anchor_constraint_model(constraint: Implicit, rhs: Any = None) -> Any:
     return made
 
 
-def as_rigid_constraint_model(constraint: Implicit, rhs: Any = None) -> Any:
-    """The `RigidConstraintModel` (CONTACT_3D or CONTACT_6D, LOCAL) of an Implicit constraint: minus its rows.
+def as_rigid_constraint_model(constraint: Implicit | Closure | PointClosure, rhs: Any = None) -> Any:
+    """The `RigidConstraintModel` (CONTACT_3D or CONTACT_6D, LOCAL) of a constraint: minus its rows.
 
     Args:
         constraint, rhs: as in `as_anchor_constraint_model`.
@@ -142,19 +147,26 @@ def _still(what: str, velocity: Vector) -> None:
         raise NoCounterpartError(what, "it has a desired velocity; give a Target as right-hand side instead")
 
 
-def _anchors(constraint: Implicit, rhs: Any) -> tuple[Any, int, Any, int, Any, bool]:
+def _anchors(constraint: Any, rhs: Any) -> tuple[Any, int, Any, int, Any, bool]:
     """Model, joints and placements of the two frames, and whether only their origins meet."""
-    expect(constraint, Implicit, "constraint for pinocchio", "an Implicit constraint")
-    what, f = f"{constraint.name!r}", constraint.function
-    if not isinstance(f, Position | Pose) or (isinstance(f, Pose) and f.outputs != SE3):
+    words = "an Implicit constraint, a PointClosure or a Closure"
+    expect(constraint, (Implicit, Closure, PointClosure), "constraint for pinocchio", words)
+    what, f, is_closure = f"{constraint.name!r}", constraint.function, not isinstance(constraint, Implicit)
+    rows = f.pose_map if is_closure else f
+    is_ball = isinstance(rows, Split) and rows.rotation is None and np.array_equal(rows.directions, np.eye(3))
+    if is_closure and not (is_ball or isinstance(rows, LogPose)):
+        raise NoCounterpartError(what, f"expected a closure of points, with a ball, or locked, got {constraint!r}")
+    if not is_closure and (not isinstance(f, Position | Pose) or (isinstance(f, Pose) and f.outputs != SE3)):
         received = f"{type(f).__name__} in {f.outputs.name}"
         raise NoCounterpartError(what, f"expected a Position, or a Pose in SE3, got {received}")
-    if not constraint.rows.mask.all() or not constraint.rows.is_plain:
+    if not is_closure and (not constraint.rows.mask.all() or not constraint.rows.is_plain):
         raise NoCounterpartError(what, "it must be an equality, with all its rows and without scale")
     if rhs is None and constraint.target is not None:
         raise NoCounterpartError(what, "its target moves; give the right-hand side it has now, rhs=...")
     point = constraint.default_rhs if rhs is None else constraint.check_rhs(rhs)
     is_point = point.size == 3
+    if point.size == 6:  # the logarithm of the pose
+        point = SE3.exp(point)
     shift = pin.SE3(np.eye(3), point) if is_point else pin.XYZQUATToSE3(point)
     a, b = f.frame_a, f.frame_b
     return f.robot.model, a.joint, a.placement * shift, b.joint, b.placement, is_point

@@ -11,6 +11,7 @@ import pytest
 from robots import arm, humanoid, two_arms
 
 import constraints as lc
+from constraints.dynamics import forward_dynamics
 from constraints.errors import ModelError, WrongObjectError
 from constraints.interop import (
     NoCounterpartError,
@@ -18,7 +19,17 @@ from constraints.interop import (
     as_rigid_constraint_model,
     from_constraint_model,
 )
-from constraints.loops import Axes, ConstraintSet, PointContact, SurfaceContact
+from constraints.loops import (
+    Axes,
+    Closure,
+    ConstraintSet,
+    Hinge,
+    PointClosure,
+    PointContact,
+    SurfaceContact,
+    assemble_position,
+    assemble_velocity,
+)
 from constraints.models import sample_arm
 from liegroups import SE3, R3xSO3
 
@@ -60,7 +71,7 @@ def numbers(robot: Any, model: Any, q: np.ndarray) -> tuple[np.ndarray, np.ndarr
     return np.array(own_data.constraint_position_error), model.jacobian(robot.model, data, own_data), own_data.c1Mc2
 
 
-def ours(robot: Any, constraint: lc.Implicit, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def ours(robot: Any, constraint: Any, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     problem = lc.Problem(robot.without_bounds(), [constraint])
     return problem.error(q), problem.jacobian(q)
 
@@ -148,6 +159,10 @@ def test_given_back() -> None:
         lc.Implicit.equal(lc.Pose(robot, right), SE3.random(rng), name="d"),
         lc.Implicit.equal(lc.Pose(robot, right, reference=left), SE3.random(rng), name="e"),
         lc.Implicit.zero(lc.Pose(robot, left, reference=right), name="f"),
+        PointClosure(robot, left, right, name="g"),
+        PointClosure(robot, placements(6)[0], right, name="h"),
+        Closure(robot, left, right, Hinge.ball(), name="i"),
+        Closure(robot, left, right, name="j"),
     ):
         anchor, rigid = as_anchor_constraint_model(made), as_rigid_constraint_model(made)
         assert anchor.name == rigid.name == made.name
@@ -159,6 +174,27 @@ def test_given_back() -> None:
                 for a, b in zip(ours(robot, again, q), (e, Je), strict=True):
                     np.testing.assert_allclose(a, b, rtol=0, atol=1e-8)
                 assert again.name == made.name
+
+
+@pytest.mark.parametrize("hinge", [None, Hinge.ball(), Hinge.locked()])
+def test_closures_hold_in_the_dynamics_of_pinocchio_as_in_ours(hinge: Hinge | None) -> None:
+    """At a closed state that moves: accelerations, and the force on the successor."""
+    robot, rng = two_arms(), np.random.default_rng(2)
+    a, b = "left_tool", "right_tool"
+    made = PointClosure(robot, a, b) if hinge is None else Closure(robot, a, b, hinge)
+    rows = ConstraintSet(robot, [made])
+    q = assemble_position(rows, robot.random(rng)).or_raise().q
+    v, tau = assemble_velocity(rows, q, rng.normal(size=robot.nv)), rng.normal(size=robot.nv)
+    models, datas = pin.StdVec_RigidConstraintModel(), pin.StdVec_RigidConstraintData()
+    models.append(as_rigid_constraint_model(made))
+    datas.append(models[0].createData())
+    data, settings = robot.model.createData(), pin.ProximalSettings(1e-14, 1e-14, 1)
+    pin.initConstraintDynamics(robot.model, data, models, datas)
+    found = pin.constraintDynamics(robot.model, data, q, v, tau, models, datas, settings)
+    own = forward_dynamics(rows, robot.at(q, v), tau).or_raise()
+    np.testing.assert_allclose(found, own.acceleration, atol=1e-7 * (1.0 + np.abs(own.acceleration).max()))
+    assert np.abs(own.multipliers).max() > 0.1
+    np.testing.assert_allclose(-data.lambda_c, own.multipliers, atol=1e-7 * (1.0 + np.abs(own.multipliers).max()))
 
 
 def test_another_right_hand_side() -> None:
@@ -218,6 +254,8 @@ def test_what_has_no_counterpart_is_refused() -> None:
         (lc.Implicit.above(lc.Position(robot, "tool"), 0.1), "equality"),
         (lc.Implicit(pose, scale=2.0), "scale"),
         (lc.Implicit.equal(lc.Position(robot, "tool"), lc.Target(lambda t: [t, 0.0, 0.0])), "target moves"),
+        (PointClosure(robot, None, "tool", target=lc.Target(lambda t: [t, 0.0, 0.0])), "target moves"),
+        (Closure(robot, None, "tool", Hinge.pin("z")), "or locked, got Closure"),
     ):
         for give in (as_anchor_constraint_model, as_rigid_constraint_model):
             with pytest.raises(NoCounterpartError, match=words):
