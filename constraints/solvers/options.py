@@ -109,8 +109,9 @@ class Options:
         restart_table: number of random configurations drawn once per projector.
         screen: configurations that a restart evaluates, without Jacobian; it continues from the smallest residual.
         seconds: time limit [s] beside `max_iterations`, None for none; status TIME_LIMIT when it ends a search. It is
-            looked at between chunks of iterations. How far a search comes then depends on the machine, so it is refused
-            where results must be the same bits each time: batches, graphs, paths, files, `nearest`, `optimise_last`.
+            looked at between chunks of iterations, of which a failure fills a quarter to a half of the time. How far a
+            search comes then depends on the machine, so it is refused where results must be the same bits each time:
+            batches, graphs, paths, files, `nearest`, `optimise_last`.
 
     Raises:
         UnknownOptionError: no option of that name; lists those that come closest.

@@ -127,8 +127,10 @@ class Refined(NamedTuple):
             infinite if a function has no value next to the solution.
         near: the reference of `nearest` (nq,); None with `optimise_last`.
         from_start: whether the reference is the start, because none was given.
+        used_up: whether its iterations ended it.
     """
 
     stationarity: float
     near: Vector | None
     from_start: bool = False
+    used_up: bool = False

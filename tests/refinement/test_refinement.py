@@ -414,8 +414,12 @@ def test_slsqp_finds_nothing_to_gain_in_the_last_level(name):
         assert problem.is_satisfied(after.q)
         assert problem.bounds.contains(after.q)
         assert lowered(problem, after.q) <= 0.05
+        assert "yet" not in str(after)
         again = best.project(after.q)
         assert again.q.tobytes() == after.q.tobytes()
+    short = Projector(problem, Options(optimise_last=True, refine_iterations=1)).project(given[0])
+    assert short.success
+    assert ", not at its least yet: all 1 `refine_iterations` used)" in str(short)
 
 
 def test_the_last_level_at_its_least_in_closed_form():

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from ..diagnosis import Diagnosis, Sensitivity
 
 LATE = 3.0
-"""A projection that took so many times its limit says how long it took."""
+"""A projection that took so many times its limit says why."""
 
 
 class Case(NamedTuple):
@@ -146,8 +146,9 @@ class Projection(Solved, ByJoint):
             return used
         if self.status is Status.TIME_LIMIT:
             limit = self.options.seconds or self.seconds
-            late = f"{self.seconds:.2g} s, as the limit of {limit:g} s is looked at between chunks of iterations"
-            used += f" in {late if self.seconds > LATE * limit else f'{limit:g} s'}; more: `Options(seconds=...)`"
+            late = f"as the limit of {limit:g} s is looked at between chunks of iterations"
+            used += f" in {self.seconds:.2g} s, {late if self.seconds > LATE * limit else f'of {limit:g} s'}"
+            used += "; more: `Options(seconds=...)`"
         elif self.iterations >= most:
             used += f"; more: `Options(max_iterations={larger_budget(most)})`"
         if self.status is not Status.UNDEFINED:
@@ -270,11 +271,15 @@ class Projection(Solved, ByJoint):
 
     @property
     def _left(self) -> str:
-        """What is left of the gradient of a refinement, in words; of `nearest` also that it did not finish."""
+        """What is left of the gradient of a refinement, in words, and whether it did not finish."""
         if self.refined is None:
             return ""
-        finished = self.refined.near is None or self.refined.stationarity <= self.options.refine_tolerance
-        more = "" if finished else f", not the nearest yet: above `refine_tolerance` {self.options.refine_tolerance:g}"
+        more, options = "", self.options
+        if self.refined.stationarity > options.refine_tolerance:
+            if self.refined.near is not None:
+                more = f", not the nearest yet: above `refine_tolerance` {options.refine_tolerance:g}"
+            elif self.refined.used_up:
+                more = f", not at its least yet: all {options.refine_iterations} `refine_iterations` used"
         return f", stationarity {self.refined.stationarity:.1g}{more}"
 
     def __str__(self) -> str:

@@ -123,7 +123,7 @@ class RefinedProgram(Program):
         if residual > self._options.threshold or not self._problem.bounds.contains(q):
             return outcome._replace(refined=Refined(optimality(view, first).stationarity, near, own))
         kept = outcome.trace if outcome.trace is None else (*outcome.trace, *trace)
-        refined = Refined(state.order.stationarity, near, own)
+        refined = Refined(state.order.stationarity, near, own, iterations - outcome.iterations >= budget)
         return outcome._replace(q=q, iterations=iterations, residual=residual, trace=kept, refined=refined)
 
     # One refinement.
