@@ -21,7 +21,7 @@ from ..errors import DtypeError, UndefinedError
 from ..words import signed_sum
 from .affine import Affine, Constant
 from .algebra import Sum
-from .differences import REACH_OF_READING, SAME_SLOPE, SAME_VALUE, called, slopes_of_numbers
+from .differences import REACH_OF_READING, SAME_VALUE, are_slopes, called
 from .expression import expression
 from .function import Function
 from .stacked import Stacked
@@ -316,9 +316,7 @@ def _difference(f: Callable[[Vector], ArrayLike], formula: Function) -> str:
             continue
         if not (np.abs(known.value - value) <= SAME_VALUE * (1.0 + np.abs(value))).all():
             return "its formula gives other values"
-        slopes = slopes_of_numbers(f, q, space, formula.outputs.nv)
-        sizes = 1.0 + np.abs(value) + np.abs(slopes).max(axis=1, initial=0.0)
-        if not (np.abs(known.jacobian - slopes) <= SAME_SLOPE * sizes[:, None]).all():
+        if not are_slopes(known.jacobian, f, q, value, space):
             return "its formula has another Jacobian"
         defined += 1
     return "" if defined >= DEFINED else "it has a value at few configurations"
