@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pytest
 from explicit_samples import arm_and_box
 from matplotlib.colors import to_rgba
 from matplotlib.figure import Figure
@@ -14,7 +12,6 @@ from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
 from robots import arm
 
 import constraints as lc
-from constraints.errors import FileError, WrongObjectError
 from constraints.pictures.graphs.dependencies import COMPUTED, FREE, RESOLVED
 from constraints.problem.resolution import Dependency
 from liegroups import Rn, Segments, Space
@@ -152,20 +149,3 @@ def test_problems_with_few_or_no_explicit_constraints() -> None:
     )
     said = words(held.plot_dependencies())
     assert any("is frozen. Would compute" in text for text in said)
-
-
-def test_files_axes_and_what_is_neither(tmp_path: Path) -> None:
-    problem = twelve()
-    path = tmp_path / "order.png"
-    problem.plot_dependencies(path)
-    assert path.read_bytes()[:4] == b"\x89PNG"
-    figure = Figure()
-    axes = figure.add_subplot()
-    assert problem.plot_dependencies(ax=axes) is figure
-    assert len(axes.patches) > 20
-    with pytest.raises(WrongObjectError, match="ax"):
-        problem.plot_dependencies(ax=figure)
-    with pytest.raises(WrongObjectError, match="path"):
-        problem.plot_dependencies(3)  # type: ignore[arg-type]
-    with pytest.raises(FileError, match="nowhere"):
-        problem.plot_dependencies(tmp_path / "nowhere" / "order.png")

@@ -24,7 +24,6 @@ from constraints.manipulation import ConstraintGraph, Rule, Shape, State, Transi
 from constraints.paths.interpolation import interpolate
 from constraints.paths.path import Path as Motion
 from constraints.pictures import Drawing
-from constraints.pictures.figures import new_figure
 from constraints.pictures.graphs.graph import GREY
 from constraints.pictures.graphs.graph_layout import INNER, LINE, NEXT, Picture, picture_of
 from constraints.pictures.graphs.layered import ABOVE
@@ -208,6 +207,8 @@ def test_graph_made_by_hand_is_drawn() -> None:
     ]
     check(picture)
     assert isinstance(graph.plot(), Figure)
+    with pytest.raises(WrongObjectError, match="waypoints"):
+        graph.plot(waypoints="no")  # pyright: ignore[reportArgumentType]
     empty = ConstraintGraph(robot, [], [])
     assert isinstance(empty.plot(), Figure)
 
@@ -237,29 +238,6 @@ def test_names_given_by_hand_are_readable() -> None:
     bare = ConstraintGraph(robot, [placed, held, ready, lifted], [take]).plot(waypoints=False).axes[0]
     (name,) = (text.get_window_extent() for text in bare.texts if text.get_text() == long)
     assert not any(patch.get_window_extent().overlaps(name) for patch in bare.patches if patch.get_zorder() == ABOVE)
-
-
-def test_graph_is_drawn_to_files_and_axes(tmp_path: Path) -> None:
-    graph = recorded_graph()
-    for ending in ("png", "svg"):
-        graph.plot(tmp_path / f"graph.{ending}")
-        assert (tmp_path / f"graph.{ending}").stat().st_size > 5000
-    axes = new_figure(8, 4).add_subplot()
-    assert graph.plot(ax=axes) is axes.figure
-    assert len(axes.patches) > 10
-
-
-def test_drawing_a_graph_refuses_what_it_cannot_use(tmp_path: Path) -> None:
-    """Bad input: no axes, no path, no truth value, a folder that is not there."""
-    graph = recorded_graph()
-    with pytest.raises(WrongObjectError, match="matplotlib axes"):
-        graph.plot(ax=3)
-    with pytest.raises(WrongObjectError, match="path of a figure"):
-        graph.plot(3)  # pyright: ignore[reportArgumentType]
-    with pytest.raises(WrongObjectError, match="waypoints"):
-        graph.plot(waypoints="no")  # pyright: ignore[reportArgumentType]
-    with pytest.raises(FileError, match="nowhere"):
-        graph.plot(tmp_path / "nowhere" / "graph.png")
 
 
 # Paths

@@ -12,7 +12,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from constraints import Base, Implicit, Options, Pose, Problem, Projection, Projector, Robot
-from constraints.errors import FileError, MissingExtraError, OptionError, SizeError, WrongObjectError
+from constraints.errors import MissingExtraError, OptionError, SizeError, WrongObjectError
 from constraints.models import sample_arm, sample_two_arms
 from constraints.pictures import Drawing, plot_configurations
 from constraints.pictures.robots import stick_figure
@@ -66,15 +66,6 @@ def test_trace_draws_the_threshold_where_it_is_known(projector: Projector) -> No
     np.testing.assert_allclose(heights, [[1e-4, 1e-4]])
 
 
-def test_projection_plots_itself(projector: Projector, tmp_path: Path) -> None:
-    result = traced(projector, 0)
-    assert isinstance(result.plot(), Figure)
-    for ending in ("png", "svg"):
-        path = tmp_path / f"trace.{ending}"
-        result.plot(str(path))
-        assert path.stat().st_size > 1000
-
-
 def test_residual_of_zero_has_a_place_on_the_axis(arm: Robot, projector: Projector) -> None:
     result = projector.project(arm.reference("home"))
     assert result.iterations == 0
@@ -102,12 +93,6 @@ def test_missing_matplotlib_names_the_extra(projector: Projector, monkeypatch: p
     assert (said.value.library, said.value.extra) == ("matplotlib", "plot")
     copy = pickle.loads(pickle.dumps(said.value))
     assert (copy.extra, str(copy)) == ("plot", str(said.value))
-
-
-@pytest.mark.parametrize("name", ["nowhere/trace.png", "trace.nonsense"])
-def test_file_that_cannot_be_written_is_named(projector: Projector, tmp_path: Path, name: str) -> None:
-    with pytest.raises(FileError, match=name.split(".")[0]):
-        traced(projector, 0).plot(str(tmp_path / name))
 
 
 def test_sticks_join_the_joints_down_to_the_tips() -> None:

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import combinations
+from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from matplotlib.colors import to_rgb
@@ -16,6 +19,7 @@ from scenes import factory, recorded_graph
 
 from constraints import Implicit, Options, Pose, Problem, Projector, Robot, locked_joint, rigid_transform
 from constraints.dynamics import PointSpring, simulate
+from constraints.errors import FileError, WrongObjectError
 from constraints.loops import assemble_position
 from constraints.models import mechanisms, sample_arm
 from constraints.paths.interpolation import interpolate
@@ -83,6 +87,29 @@ FIGURES: dict[str, Callable[[], Any]] = {
     "dependencies": lambda: twelve().plot_dependencies(),
     "no dependencies": lambda: projection().problem.plot_dependencies(),
 }  # fmt: skip
+
+
+def dependencies() -> Any:
+    return SimpleNamespace(plot=twelve().plot_dependencies)
+
+
+@pytest.mark.parametrize("made", [projection, recorded_graph, dependencies])
+def test_files_axes_and_what_is_neither(made: Callable[[], Any], tmp_path: Path) -> None:
+    """A figure of its own, in a file or not, or axes that are given; other things are refused."""
+    thing, axes = made(), plt.figure().add_subplot()
+    assert thing.plot(ax=axes) is axes.figure
+    assert axes.lines or axes.patches
+    for ending, start in (("png", b"\x89PNG"), ("svg", b"<?xml")):
+        thing.plot(tmp_path / f"it.{ending}")
+        assert (tmp_path / f"it.{ending}").read_bytes().startswith(start)
+    for wrong in (3, axes.figure):
+        with pytest.raises(WrongObjectError, match="matplotlib axes"):
+            thing.plot(ax=wrong)
+    with pytest.raises(WrongObjectError, match="path of a figure"):
+        thing.plot(3)
+    for place in ("nowhere/it.png", "it.nonsense"):
+        with pytest.raises(FileError, match=place.partition(".")[0]):
+            thing.plot(tmp_path / place)
 
 
 @pytest.fixture(scope="module", params=FIGURES)

@@ -120,15 +120,13 @@ def test_a_direction_is_elevation_and_azimuth() -> None:
     assert (usual.elev, usual.azim) == (18.0, -58.0)
 
 
-@pytest.mark.parametrize("wrong", ["top", "XY"])
-def test_a_view_that_is_none_is_named(wrong: str) -> None:
-    with pytest.raises(UnknownNameError, match="xy"):
-        ARM.plot(HOME, view=wrong)
-
-
-@pytest.mark.parametrize("wrong", [3, (1.0, 2.0, 3.0), {"a": 1}])
-def test_a_view_of_another_kind_is_refused(wrong: Any) -> None:
-    with pytest.raises(WrongObjectError, match="view"):
+@pytest.mark.parametrize(
+    ("wrong", "error", "said"),
+    [(name, UnknownNameError, "xy") for name in ("top", "XY")]
+    + [(thing, WrongObjectError, "view") for thing in (3, (1.0, 2.0, 3.0), {"a": 1})],
+)
+def test_a_view_that_is_none_is_named(wrong: Any, error: type[Exception], said: str) -> None:
+    with pytest.raises(error, match=said):
         ARM.plot(HOME, view=wrong)
 
 
@@ -140,7 +138,6 @@ def test_the_picture_shows_what_is_drawn_and_little_more(view: str | None) -> No
     """All of it, with 6 % of the width around it; in space at least a quarter of the width in each direction."""
     axes = ARM.plot(HOME, view=view).axes[0]
     names = "xyz" if view is None else "xy"
-    points = np.array(ARM.at(HOME).placed().oMi[0].translation)[None]
     posture = ARM.at(HOME)
     points = np.array([np.zeros(3), *(posture.placement(name).translation for name in ARM.frame_names)])
     seen = points if view is None else points[:, [0, 2]]

@@ -11,6 +11,7 @@ import numpy as np
 import pinocchio as pin
 import pytest
 from numpy.testing import assert_allclose
+from pictures.test_view import nodes
 from robots import needs_robot_data
 
 from constraints import Implicit, Position, Problem, Projector
@@ -20,7 +21,6 @@ from constraints.manipulation import read_scene
 from constraints.models import sample_arm
 from constraints.pictures import Drawing, PageOptions, show
 from constraints.pictures.browser.films import film_of
-from constraints.pictures.browser.view import View
 from constraints.planning import Connection, Plan, PlanningStatus, connect, timed
 from constraints.planning.trajectories.trajectory import PathEvent
 
@@ -45,11 +45,6 @@ def searched(y: float = -0.35) -> Connection:
         ends.append(Projector(Problem(ARM, [level, there])).project(ARM.reference("home")).or_raise().q)
     model = CollisionModel(ARM, [POST, GLASS])
     return connect(Problem(ARM, [level]), *ends, rng=np.random.default_rng(0), collisions=model)
-
-
-def nodes(view: View) -> dict[str, Any]:
-    """The nodes of the scene by name."""
-    return view._server.scene._handle_from_node_name  # pyright: ignore[reportPrivateUsage]
 
 
 def places(frame: str, Q: np.ndarray) -> np.ndarray:
