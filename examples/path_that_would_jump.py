@@ -53,7 +53,7 @@ def draw(file: str, both: tuple[Path, Path]) -> None:
     for side in (1.0, -1.0):
         axes.axhline(side * ELBOW, color="gray", linestyle=":", label="exact solutions" if side > 0.0 else None)
     axes.set(xlabel="time [s]", ylabel="elbow [rad]")
-    axes.legend(loc="center left")
+    axes.legend(loc="lower left", bbox_to_anchor=(0.0, 0.1), fontsize="small")
     figure.savefig(file, dpi=100)
 
 
