@@ -29,26 +29,22 @@ import pinocchio as pin
 from checking import Judge
 from numpy.typing import NDArray
 from peer import NoPeer, hpp_on
-from problem_files import BASES, ProblemFile
+from problem_files import ProblemFile
+from problem_scene import BOX, HERE, ROBOTS, Scene as InTheMaking, numbers
 from projection import prepare
 from projection_figures import aligned
 from turns import ROUNDING, Run, Solver, by_hpp, by_us
 
-from constraints import ConstraintError, Implicit, Options, Part, Position, Problem, Projector, Robot
+from constraints import ConstraintError, Implicit, Options, Position, Problem, Projector
 from constraints.robot.frame_table import FrameKind
 
 Row = dict[str, Any]
-Description = dict[str, Any]
 Vector = NDArray[np.float64]
 
 SIDES = (0.5, 0.2, 0.05)
 """Half sides of the boxes [m]."""
 THRESHOLD, BUDGET, PATIENT = 1e-4, 40, 100
-HERE = [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0]
-WHOLE = {"mask": [1] * 6, "comparison": ["EqualToZero"] * 6}
 GRIPPER, HANDLE = [0.0, 0.1373, 0.0, *(0.5**0.5,) * 2, 0.0, 0.0], [0.0, 0.0, 0.0, 0.0, 0.5**0.5, 0.0, 0.5**0.5]
-ROBOTS = "package://example-robot-data/robots"
-BOX = "<robot name='box'><link name='base_link'/></robot>"
 
 
 @dataclass(frozen=True)
@@ -118,62 +114,30 @@ def scenes() -> Iterator[Scene]:
 # Problems of a scene.
 
 
-def robot_of(scene: Scene) -> Robot:
-    """The system of all models."""
-    parts = [
-        Part(prefix, Robot.from_urdf(source, base=BASES[root]), pose) for prefix, root, source, pose in scene.models
-    ]
-    return Robot.system(parts, "scene")
-
-
-def described(scene: Scene, robot: Robot, side: float, seed: int, number: int) -> Description:
+def described(scene: Scene, side: float, seed: int, number: int) -> Row:
     """One goal of a scene, in a box of half a side given, as the text of a problem file."""
-    factor = next(factor for factor in robot.space.factors if factor.name == scene.body)
-    p = slice(factor.q.start, factor.q.start + (3 if factor.space.nv == 6 else 2))
-    lower, upper, qref = robot.bounds.lower.copy(), robot.bounds.upper.copy(), robot.bounds.clip(robot.neutral)
-    for block in robot.space.unit_blocks:
-        lower[block], upper[block] = -1.01, 1.01
+    made = InTheMaking(f"{scene.name}, {side} m, goal {number}", scene.models)
+    block = made.block(scene.body)
+    p = slice(block.start, block.start + (3 if block.stop - block.start == 7 else 2))
     middle = np.array([0.0, 0.0, scene.height])[: p.stop - p.start]
-    description: Description = {
-        "name": f"{scene.name}, {side} m, goal {number}",
-        "models": scene.models,
-        "joints": ["universe", *robot.joint_names],
-        "nq": robot.nq,
-        "nv": robot.nv,
-        "sampler": ["uniform", {"box": side, "rot": float(np.pi)}],
-        "constraints": [],
-    }
-    lower[p], upper[p], qref[p] = middle - side, middle + side, middle
-    draw = description | {"lower": lower.tolist(), "upper": upper.tolist(), "qref": qref.tolist()}
-    judge = Judge(draw)
-    goal = judge.starts(number + 1, seed)[number]
-    judge.place.at(goal[None])
+    made.lower[p], made.upper[p], made.qref[p] = middle - side, middle + side, middle
+    made.qref = np.clip(made.qref, made.lower, made.upper)
+    sampler = ["uniform", {"box": side, "rot": float(np.pi)}]
+    goal = Judge(made.description("", sampler)).starts(number + 1, seed)[number]
+    pin.forwardKinematics(made.model, made.data, goal)
+    poses = {end: made.data.oMi[made.model.getJointId(end)] for end in scene.ends}
     if scene.grasp is None:
-        description["constraints"] = [
-            {
-                "kind": "transformation",
-                "joint2": end,
-                "frame2": HERE,
-                "frame1_world": pin.SE3ToXYZQUAT(pose_of(judge, end)).tolist(),
-            }
-            | WHOLE
-            for end in scene.ends
-        ]
+        for end, oMi in poses.items():
+            made.add("transformation", joint2=end, frame2=HERE, frame1_world=numbers(oMi))
     else:  # the object is where the hand puts it, anywhere in the box
         held = pin.XYZQUATToSE3(np.array(GRIPPER)) * pin.XYZQUATToSE3(np.array(HANDLE)).inverse()
-        placed = pose_of(judge, scene.ends[0]) * held
+        placed = poses[scene.ends[0]] * held
         middle = placed.translation - (goal[p] - middle)
-        lower[p], upper[p], qref[p] = middle - side, middle + side, middle
-        frames = {"joint1": scene.ends[0], "joint2": scene.body, "frame1": GRIPPER, "frame2": HANDLE}
-        pose = pin.SE3ToXYZQUAT(placed).tolist()
-        tilt = {"kind": "transformation", "joint2": scene.body, "frame2": HERE, "frame1_world": pose}
-        rows = {"mask": [0, 0, 1, 1, 1, 0], "comparison": ["EqualToZero"] * 3}
-        description["constraints"] = [{"kind": scene.grasp} | frames | WHOLE, tilt | rows]
-    return description | {"lower": lower.tolist(), "upper": upper.tolist(), "qref": qref.tolist()}
-
-
-def pose_of(judge: Judge, joint: str) -> Any:
-    return judge.place.joint(judge.model.getJointId(joint)).first()
+        made.lower[p], made.upper[p], made.qref[p] = middle - side, middle + side, middle
+        made.add(scene.grasp, joint1=scene.ends[0], joint2=scene.body, frame1=GRIPPER, frame2=HANDLE)
+        level = [0, 0, 1, 1, 1, 0]
+        made.add("transformation", level, joint2=scene.body, frame2=HERE, frame1_world=numbers(placed))
+    return made.description("", sampler)
 
 
 def with_rows(scene: Scene, problem: Problem) -> Problem:
@@ -220,13 +184,13 @@ def look_at(run: Run, problem: Problem, starts: Vector, judge: Judge, exact: boo
         raise Wrong(f"{problem}: a claimed success does not hold: {q.tolist()}, from {q0.tolist()}")
 
 
-def measure(scene: Scene, robot: Robot, side: float, options: argparse.Namespace, folder: Path) -> Row:
+def measure(scene: Scene, side: float, options: argparse.Namespace, folder: Path) -> Row:
     """A row of the table."""
     ours: dict[tuple[bool, int], list[Run]] = {(rows, n): [] for rows in (False, True) for n in (BUDGET, PATIENT)}
     theirs: dict[str, list[Run]] = {}
     why = None
     for number in range(options.goals):
-        description, path = described(scene, robot, side, options.seed, number), folder / "goal.npz"
+        description, path = described(scene, side, options.seed, number), folder / "goal.npz"
         judge = Judge(description)
         starts = judge.starts(options.starts, options.seed + 1000 + number)
         np.savez(path, problem=json.dumps(description), q0=starts, error_threshold=THRESHOLD, max_iterations=BUDGET)
@@ -308,14 +272,14 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         for scene in scenes():
             try:
-                robot = robot_of(scene)
+                found = [measure(scene, side, options, Path(folder)) for side in SIDES]
             except ConstraintError as error:
                 print(f"{scene.name}: skipped, {error}", file=sys.stderr)
                 continue
-            for side in SIDES:
-                rows.append(measure(scene, robot, side, options, Path(folder)))
-                if rows[-1]["no_hpp"]:
-                    print(f"{scene.name}, {side} m: no HPP: {rows[-1]['no_hpp']}", file=sys.stderr)
+            rows += found
+            for row in found:
+                if row["no_hpp"]:
+                    print(f"{scene.name}, {row['side']} m: no HPP: {row['no_hpp']}", file=sys.stderr)
     print(table(rows))
     worse = [line for row in rows for line in below(row)]
     print("\n".join(worse) or "nowhere below rows by hand or hpp-constraints by more than noise")

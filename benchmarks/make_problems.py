@@ -22,7 +22,7 @@ import bench_setup
 import numpy as np
 import pinocchio as pin
 from checking import Judge
-from problem_scene import TILT, Row, Scene, Vector, numbers
+from problem_scene import TILT, Row, Scene, Vector, models_of, numbers
 
 OTHERS = Path(__file__).resolve().parent / "problems" / "others"
 START_SEED = 20240607
@@ -269,7 +269,7 @@ def made(name: str) -> tuple[Row, Vector]:
     """Description and starts of a problem."""
     make = next(make for make in PROBLEMS if make.__name__ == name)
     robot, root, objects, count = PROBLEMS[make]
-    description = make(Scene(name, robot, root, objects))
+    description = make(Scene(name, models_of(robot, root, objects)))
     return description, Judge(description).starts(count, START_SEED)
 
 

@@ -62,16 +62,12 @@ class Scene:
 
     Args:
         name: of the problem.
-        robot: key of FILES, and prefix of all names.
-        root: root joint of the robot.
-        objects: prefix of each free box.
+        models: as in a problem file; the first one is the robot, whose prefix names have by themselves.
     """
 
-    def __init__(self, name: str, robot: str, root: str = "anchor", objects: Iterable[str] = ()) -> None:
-        self.name, self.robot = name, robot
-        self.models: list[Any] = [[robot, root, f"{ROBOTS}/{FILES[robot]}", HERE]]
-        self.models += [[prefix, "freeflyer", BOX, HERE] for prefix in objects]
-        self.model = assembled(self.models)
+    def __init__(self, name: str, models: list[Any]) -> None:
+        self.name, self.robot, self.models = name, models[0][0], models
+        self.model = assembled(models)
         self.data = self.model.createData()
         self.rng = np.random.default_rng([SEED, zlib.crc32(name.encode())])
         self.lower, self.upper = self._bounds()
@@ -146,7 +142,7 @@ class Scene:
         """A link at a pose in the world, in some of its rows."""
         joint, placement = self.on(frame)
         wanted = self.pose(frame) if target is None else target
-        self._add("transformation", mask, word, joint2=joint, frame2=numbers(placement), frame1_world=numbers(wanted))
+        self.add("transformation", mask, word, joint2=joint, frame2=numbers(placement), frame1_world=numbers(wanted))
 
     def between(self, frame: str, low: Vector, high: Vector, mask: list[int]) -> None:
         """Position of a link between two corners of a box in the world [m]."""
@@ -157,7 +153,7 @@ class Scene:
         """A link may turn about the vertical alone: what is vertical in qref stays so."""
         joint, placement = self.on(frame)
         level = pin.SE3(self.pose(frame).rotation.T, np.zeros(3))
-        self._add("transformation", TILT, "EqualToZero", joint2=joint, frame2=numbers(placement * level),
+        self.add("transformation", TILT, "EqualToZero", joint2=joint, frame2=numbers(placement * level),
                   frame1_world=HERE)  # fmt: skip
 
     def relative(self, one: str, other: str, mask: list[int] | None = None, kind: str = "relative_transformation",
@@ -166,7 +162,7 @@ class Scene:
         (joint1, M1), (joint2, M2) = self.on(one), self.on(other)
         seen = self.pose(one).actInv(self.pose(other)) if grip is None else grip
         frames = {"frame1": numbers(M1 * seen), "frame2": numbers(M2)}
-        self._add(kind, mask, "EqualToZero", joint1=joint1, joint2=joint2, **frames)
+        self.add(kind, mask, "EqualToZero", joint1=joint1, joint2=joint2, **frames)
 
     def balanced(self, foot: str) -> None:
         """Centre of mass over a foot where qref has it, of the bodies that hpp-constraints counts: those up to the
@@ -182,7 +178,7 @@ class Scene:
         mask = [1, 1, 1]
         mask[int(np.abs(oMj.rotation[2]).argmax())] = 0
         reference = oMj.actInv(masses @ centres / masses.sum())
-        self._add("relative_com", mask, "EqualToZero", joint=joint, reference=reference.tolist(), com_joints=[1, last])
+        self.add("relative_com", mask, "EqualToZero", joint=joint, reference=reference.tolist(), com_joints=[1, last])
 
     def lock(self, pattern: str) -> None:
         """Joints held where qref has them."""
@@ -192,7 +188,8 @@ class Scene:
                 "comparison": ["Equality"], "priority": 0,
             })  # fmt: skip
 
-    def _add(self, kind: str, mask: list[int] | None, word: str, **given: Any) -> None:
+    def add(self, kind: str, mask: list[int] | None = None, word: str = "EqualToZero", **given: Any) -> None:
+        """A constraint, with further entries of its kind."""
         mask = [1] * 6 if mask is None else mask
         rows = {"mask": mask, "comparison": [word] * sum(mask), "priority": 0}
         self.constraints.append({"kind": kind, **given, **rows})
@@ -204,6 +201,11 @@ class Scene:
             "nv": self.model.nv, "lower": self.lower.tolist(), "upper": self.upper.tolist(),
             "qref": self.qref.tolist(), "sampler": sampler, "constraints": self.constraints,
         }  # fmt: skip
+
+
+def models_of(robot: str, root: str = "anchor", objects: Iterable[str] = ()) -> list[Any]:
+    """Models of a key of FILES, which is the prefix too, with its root joint; and a free box of each other prefix."""
+    return [[robot, root, f"{ROBOTS}/{FILES[robot]}", HERE], *([prefix, "freeflyer", BOX, HERE] for prefix in objects)]
 
 
 def numbers(M: Any) -> list[float]:
