@@ -7,6 +7,7 @@ import pinocchio as pin
 import pytest
 from scipy.interpolate import PPoly
 
+from constraints import Bounds
 from constraints.planning.trajectories.group_spline import GroupSpline
 from liegroups import SE2, SE3, SO2, SO3, Rn
 
@@ -96,6 +97,22 @@ def test_a_curve_runs_the_same_way_backwards(width: int) -> None:
     back = GroupSpline.through(Rn(3), points[::-1], -s[::-1], width).at(-looked)
     for one, other, sign in zip(forth, back, (1.0, -1.0, 1.0), strict=True):
         np.testing.assert_allclose(one, sign * other, rtol=1e-8, atol=1e-8 * np.abs(one).max())
+
+
+@pytest.mark.parametrize("width", [3, 5])
+def test_numbers_stay_within_their_bounds_between_points(width: int) -> None:
+    """Uneven points, many of them at a bound; the rows of other factors are those without bounds, to the bit."""
+    space, rng = Rn(2) * SO3, np.random.default_rng(7)
+    bounds = Bounds(space, np.r_[[-0.3, -np.inf], [-1.0] * 4], np.r_[[0.4, 0.2], [1.0] * 4])
+    s = np.cumsum(rng.uniform(0.02, 0.6, 60))
+    flat = np.clip(rng.standard_normal((60, 2)), bounds.lower[:2], bounds.upper[:2])
+    points = np.hstack([flat, SO3.exp(0.3 * rng.standard_normal((60, 3)))])
+    looked = np.linspace(s[0], s[-1], 5000)
+    free, kept = (GroupSpline.through(space, points, s, width, each).at(looked) for each in (None, bounds))
+    excess = [np.maximum(bounds.lower - q, q - bounds.upper)[:, :2].max() for q in (free.q, kept.q)]
+    assert excess[0] > 0.01
+    assert excess[1] < 1e-12
+    assert np.array_equal(free.q[:, 2:], kept.q[:, 2:])
 
 
 def test_velocities_are_those_of_the_group_where_a_chart_is_not_bent() -> None:

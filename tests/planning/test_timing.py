@@ -232,6 +232,21 @@ def test_corners_are_rounded_on_the_constraints_or_stopped_at(degrees: float) ->
     assert np.abs(corner.q - middle).max() < 1e-3
 
 
+@pytest.mark.parametrize("seed", [1, 2])
+def test_joints_that_come_to_their_bounds_stay_within(seed: int) -> None:
+    """A path along the bounds of two joints, with corners where it comes to them and leaves."""
+    rng, (low, high) = np.random.default_rng(seed), (ARM.bounds.lower, ARM.bounds.upper)
+    Q = [ARM.random(rng)]
+    for pressed in ([1, 3], [1, 3], [3], []):
+        Q.append(np.clip(Q[-1] + 0.5 * rng.standard_normal(7), low, high))
+        Q[-1][pressed] = high[pressed]
+    anywhere = Problem(ARM, [Implicit.above(Position(ARM, "tool"), -5.0, name="near")])
+    trajectory = timed(Path.through(anywhere, np.array(Q)), 1.5, 5.0)
+    q = trajectory.sample(1000.0).q
+    assert max((low - q).max(), (q - high).max()) < 1e-12
+    assert max(kept(trajectory, 1.5, 5.0)) <= WITHIN
+
+
 def test_where_a_path_turns_back_it_stops() -> None:
     """Between pieces, and at a sample in the middle of one."""
     there = flat_path()

@@ -13,6 +13,7 @@ from liegroups.arrays import Matrix, Vector
 from liegroups.frozen import read_only
 
 from ...linear_algebra import row_lengths
+from ...robot import Bounds
 
 STEP = 1e-4
 """Length of the steps of central differences in a chart [rad or m]: errors are about 1e-9 of a second derivative."""
@@ -56,7 +57,7 @@ class GroupSpline:
     charts: PPoly
 
     @staticmethod
-    def through(space: Space, points: Matrix, s: Vector, width: int) -> GroupSpline:
+    def through(space: Space, points: Matrix, s: Vector, width: int, bounds: Bounds | None = None) -> GroupSpline:
         """The curve through points.
 
         Args:
@@ -65,8 +66,12 @@ class GroupSpline:
             s: parameters (n,) where it passes them, rising.
             width: number of points, 3 or 5, from which the derivatives at a point are read: 3 for points at uneven
                 distances, 5 for many of a smooth curve.
+            bounds: of the points; between them the numbers of joints stay within too (a translation of a free or planar
+                joint is in its own axes: it may not).
         """
         first, second = _derivatives(space, points, s, width)
+        if bounds is not None:
+            _keep_within(bounds, points, s, first, second)
         steps = space.difference(points[:-1], points[1:])
         rates, bends = _in_charts(space, steps, first[1:], second[1:])
         h = np.diff(s)[:, None]
@@ -120,6 +125,24 @@ def _derivatives(space: Space, points: Matrix, s: Vector, width: int) -> tuple[M
     logs = space.difference(points[:, None, :], points[near])
     derivatives = np.einsum("nwk,nwv->knv", weights, logs)
     return derivatives[0] / scale, derivatives[1] / scale**2
+
+
+def _keep_within(bounds: Bounds, points: Matrix, s: Vector, first: Matrix, second: Matrix) -> None:
+    """Lessen derivatives (n, nv) at points (n, nq) so that no polynomial between two leaves the bounds.
+
+    Its control points, of which it is a mean, are on each side of a point at distance h: q, q + h q' / 5 and
+    q + 2 h q' / 5 + h^2 q'' / 20.
+    """
+    i, v = bounds.space.vector_q, bounds.space.vector_v
+    below, above = np.maximum(points[:, i] - bounds.lower[i], 0.0), np.maximum(bounds.upper[i] - points[:, i], 0.0)
+    share, h = np.ones((len(points), len(v))), np.diff(s)
+    for side in (np.append(h, 0.0)[:, None], -np.insert(h, 0, 0.0)[:, None]):
+        near = 0.2 * side * first[:, v]
+        for offset in (near, 2.0 * near + 0.05 * side**2 * second[:, v]):
+            room, size = np.where(offset > 0.0, above, below), np.abs(offset)
+            share = np.minimum(share, np.divide(room, size, out=np.ones_like(size), where=size > room))
+    first[:, v] *= share
+    second[:, v] *= share
 
 
 def _jacobian(space: Space, c: Matrix, rates: Matrix) -> tuple[Matrix, Matrix]:

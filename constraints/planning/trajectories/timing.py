@@ -54,7 +54,8 @@ def timed(
     time-optimal path parameterization based on reachability analysis", 2018). Then it is looked at 1000 times a second:
     where a limit is exceeded by more than 1 %, or the constraints are left, the curve is made of more points; what
     remains is slowed down (`Trajectory.slowdown`). Where constraints are nearly singular (stretched legs) exact points
-    lie far from the samples: these stay as they are then, and points between them within the path's threshold.
+    lie far from the samples: these stay as they are then, and points between them within the path's threshold. Joints
+    stay within their bounds; translations of free and planar joints may leave them by a part of the samples' distance.
 
     It is at rest where pieces of the path have different problems, as at a grasp, and where the path turns by more than
     a right angle. Other corners are rounded between the samples beside them. Between samples a trajectory may be off
@@ -147,9 +148,10 @@ class _Timing:
     def __init__(self, run: Stretch, q0: Vector, q1: Vector, limits: TangentLimits) -> None:
         self._run, self._ends, self._limits = run, (q0, q1), limits
         self._space, self._threshold = run.first.problem.space, run.first.options.threshold
+        self._bounds = run.first.problem.bounds
         Q, self._times, self._s = self._apart(*run.samples)
         self._count = len(Q) - 1
-        self._coarse = GroupSpline.through(self._space, Q, self._s, 3)
+        self._coarse = GroupSpline.through(self._space, Q, self._s, 3, self._bounds)
 
     def _apart(self, Q: Matrix, times: Vector) -> tuple[Matrix, Vector, Vector]:
         """Samples that are apart, their times, and their parameters by the lengths between them, 0 to 1."""
@@ -242,13 +244,13 @@ class _Timing:
         """The curve through so many points and one, on the constraints, from one stop to the other."""
         s = np.linspace(0.0, 1.0, count + 1)
         points = self._run.projected(self._coarse.at(s).q, np.interp(s, self._s, self._times))
-        return GroupSpline.through(self._space, self._joined(points, s), s, 5)
+        return GroupSpline.through(self._space, self._joined(points, s), s, 5, self._bounds)
 
     def _joined(self, points: Matrix, s: Vector) -> Matrix:
         """The points, moved so that the first and the last are the stops; by much less in the middle."""
         offsets = [self._space.difference(points[i], q) for i, q in zip((0, -1), self._ends, strict=True)]
         moves = sum(_fading(np.abs(s - end))[:, None] * d for end, d in zip((0.0, 1.0), offsets, strict=True))
-        joined = self._space.integrate(points, moves)
+        joined = np.clip(self._space.integrate(points, moves), self._bounds.lower, self._bounds.upper)
         joined[[0, -1]] = self._ends
         return joined
 
