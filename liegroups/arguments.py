@@ -17,6 +17,7 @@ from .errors import DtypeError, DuplicateNameError, NotFiniteError, SizeError, W
 _K = TypeVar("_K")
 _T = TypeVar("_T")
 
+_MASKED: Any = np.ma.MaskedArray
 _FLAGS: tuple[type, ...] = (bool, np.bool_)
 _REAL_NUMBERS: tuple[type, ...] = (float, int, np.floating, np.integer)
 
@@ -66,7 +67,7 @@ def finite_vector(values: ArrayLike, n: int, what: str, hint: str = "") -> Vecto
     """Read n finite real numbers as a float64 vector; an array that is one already comes back as it is.
 
     Raises:
-        DtypeError: truth values, complex numbers, strings, objects, ragged lists.
+        DtypeError: truth values, complex numbers, strings, objects, ragged lists, masked entries.
         SizeError: another shape than (n,).
         NotFiniteError: NaN or infinity.
     """
@@ -162,7 +163,7 @@ def real_numbers(values: object, what: str, words: str = "", *, finite: bool = F
         finite: whether NaN and infinity are refused.
 
     Raises:
-        DtypeError: truth values, complex numbers, text, objects, ragged lists.
+        DtypeError: truth values, complex numbers, text, objects, ragged lists, masked entries.
         WrongObjectError: objects and ragged lists, where the words are given.
         NotFiniteError: NaN or infinity, where they are refused.
     """
@@ -174,6 +175,7 @@ def real_numbers(values: object, what: str, words: str = "", *, finite: bool = F
 
 def _numbers(values: Any, what: str, words: str = "") -> Any:
     """An array of integers or of floating-point numbers."""
+    refuse_masked(values, what)
     try:
         array = np.asarray(values)
     except (ValueError, TypeError) as error:
@@ -186,6 +188,21 @@ def _numbers(values: Any, what: str, words: str = "") -> Any:
         said = repr(array.flat[0].item()) if array.dtype.kind == "U" and array.size else array.dtype
         raise DtypeError(what, _kind_of(values) if array.dtype.kind == "O" else said)
     return array
+
+
+def refuse_masked(values: Any, what: str) -> None:
+    """Refuse masked arrays of numpy with an entry that is masked, alone or in a list: its number would count.
+
+    Raises:
+        DtypeError: one of them; says how numbers are made of it.
+    """
+    if type(values) is np.ndarray:
+        return
+    for entry in list[Any](values) if isinstance(values, list | tuple) else [values]:
+        if isinstance(entry, _MASKED):
+            where = np.flatnonzero(np.ma.getmaskarray(entry)).tolist()
+            if where:
+                raise DtypeError(what, f"a masked array without numbers at {where} (array.filled(number) gives some)")
 
 
 def _kind_of(values: Any) -> str:
@@ -205,7 +222,9 @@ def truth_values(values: object, what: str, words: str) -> BoolVector:
 
     Raises:
         WrongObjectError: anything else; the words say what is expected, a number that is none is named.
+        DtypeError: a masked array with an entry that is masked.
     """
+    refuse_masked(values, what)
     try:
         array = np.asarray(values)
     except (TypeError, ValueError):

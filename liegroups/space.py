@@ -83,11 +83,8 @@ class Space(Structure):
             SizeError: a last axis has the wrong size, or leading axes do not broadcast.
             DtypeError: not real numbers.
         """
-        try:
-            is_ready = q.shape == self._shape_q and v.shape == self._shape_v and q.dtype == v.dtype == FLOAT64
-        except AttributeError:  # no arrays
-            is_ready = False
-        if is_ready:
+        is_ready = type(q) is type(v) is np.ndarray and q.shape == self._shape_q and v.shape == self._shape_v
+        if is_ready and q.dtype == v.dtype == FLOAT64:
             try:
                 return self.maps.integrate(q, v)
             except ZeroDivisionError:
@@ -105,11 +102,8 @@ class Space(Structure):
         Raises:
             SizeError, DtypeError: as `integrate`.
         """
-        try:
-            is_ready = q0.shape == self._shape_q == q1.shape and q0.dtype == q1.dtype == FLOAT64
-        except AttributeError:  # no arrays
-            is_ready = False
-        if is_ready:
+        is_ready = type(q0) is type(q1) is np.ndarray and q0.shape == self._shape_q == q1.shape
+        if is_ready and q0.dtype == q1.dtype == FLOAT64:
             return self.maps.difference(q0, q1)
         return self._mapped(self.maps.difference, self.batch_maps.difference, self._read_q(q0), self._read_q(q1))
 
@@ -212,11 +206,8 @@ class Space(Structure):
     @final
     def compose(self, q0: Numbers, q1: Numbers) -> Vector:
         """Product q0 q1 of the group; (..., nq), (..., nq) -> (..., nq)."""
-        try:
-            is_ready = q0.shape == self._shape_q == q1.shape and q0.dtype == q1.dtype == FLOAT64
-        except AttributeError:  # no arrays
-            is_ready = False
-        if is_ready:
+        is_ready = type(q0) is type(q1) is np.ndarray and q0.shape == self._shape_q == q1.shape
+        if is_ready and q0.dtype == q1.dtype == FLOAT64:
             try:
                 return self.maps.compose(q0, q1)
             except ZeroDivisionError:

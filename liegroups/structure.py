@@ -146,20 +146,16 @@ class Structure:
     @final
     def _read_q(self, q: Numbers) -> Vector:
         """Points (..., nq) as float64."""
-        try:
-            is_ready = q.shape == self._shape_q and q.dtype == FLOAT64
-        except AttributeError:  # no array
-            is_ready = False
-        return q if is_ready else stacked(q, self.nq, f"configuration of {self.name}", self.layout.hint)
+        if type(q) is np.ndarray and q.shape == self._shape_q and q.dtype == FLOAT64:
+            return q
+        return stacked(q, self.nq, f"configuration of {self.name}", self.layout.hint)
 
     @final
     def _read_v(self, v: Numbers) -> Vector:
         """Tangent vectors (..., nv) as float64."""
-        try:
-            is_ready = v.shape == self._shape_v and v.dtype == FLOAT64
-        except AttributeError:  # no array
-            is_ready = False
-        return v if is_ready else stacked(v, self.nv, f"tangent vector of {self.name}")
+        if type(v) is np.ndarray and v.shape == self._shape_v and v.dtype == FLOAT64:
+            return v
+        return stacked(v, self.nv, f"tangent vector of {self.name}")
 
     @final
     def _one_tangent(self, *vectors: Vector) -> None:

@@ -12,6 +12,7 @@ import pytest
 from robots import arm, humanoid, mixed_tree
 
 from liegroups import SE2, SE3, SO2, SO3, ConstraintError, ProductSpace, R3xSO3, Rn, Space
+from liegroups.arguments import real_numbers, truth_values
 from liegroups.errors import DtypeError, NotNormalizedError, SizeError, WrongObjectError
 
 SPACES: dict[str, Callable[[], Space]] = {
@@ -82,6 +83,23 @@ REFUSED: list[tuple[Any, type[ConstraintError]]] = [
 ]
 
 
+def masked(size: int) -> Any:
+    """An array whose last entry is masked."""
+    return np.ma.masked_array(np.zeros(size), mask=np.arange(size) == size - 1)
+
+
+def test_a_mask_without_masked_entries_is_no_mask() -> None:
+    q = SE3.random(np.random.default_rng(0))
+    np.testing.assert_array_equal(SE3.log(np.ma.masked_array(q)), SE3.log(q))
+    with pytest.raises(
+        DtypeError, match=re.escape("a masked array without numbers at [6] (array.filled(number) gives")
+    ):
+        SE3.check(masked(7))
+    for read in (real_numbers, lambda values, what: truth_values(values, what, "truth values")):
+        with pytest.raises(DtypeError, match=r"mine: .* masked array without numbers at \[2\]"):
+            read(masked(3), "mine")
+
+
 @pytest.mark.parametrize("name", MAPS)
 @pytest.mark.parametrize("space", ["R3", "SO2", "SO3", "SE2", "SE3", "nested", "humanoid"])
 def test_everything_else_is_refused_by_name(space: str, name: str) -> None:
@@ -92,7 +110,8 @@ def test_everything_else_is_refused_by_name(space: str, name: str) -> None:
         what = "configuration of " if kind == "q" else "tangent vector of "
         size = where.nq if kind == "q" else where.nv
         for bad, error in [*REFUSED, (np.ones(size, dtype=bool), DtypeError), (np.ones(size) * 1j, DtypeError),
-                           (["1.0"] * size, DtypeError), ([None] * size, DtypeError)]:  # fmt: skip
+                           (["1.0"] * size, DtypeError), ([None] * size, DtypeError), (masked(size), DtypeError),
+                           ([masked(size)], DtypeError), ([np.ma.masked] * size, DtypeError)]:  # fmt: skip
             given: list[Any] = samples(where, kinds)
             given[place] = bad
             with pytest.raises(error, match=what):

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from liegroups import Space
-from liegroups.arguments import expect
+from liegroups.arguments import expect, refuse_masked
 from liegroups.arrays import ArrayLike, Indices, Matrix, Vector
 from liegroups.frozen import read_only, read_only_copy
 
@@ -99,6 +99,7 @@ def _flat_sides(problem: Problem, array: NDArray[Any], n: int) -> Matrix:
 
 def _numbers(values: Any, what: str, shape: str = "with a row for each") -> NDArray[Any]:
     """An array of real numbers, of any shape."""
+    refuse_masked(values, what)
     try:
         array: NDArray[Any] = np.asarray(values)
     except (ValueError, TypeError) as error:
