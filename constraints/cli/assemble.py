@@ -9,14 +9,16 @@ from typing import Any
 import numpy as np
 
 from ..errors import ConstraintError
-from ..models import Mechanism, load
+from ..models import load
 from ..models.structure.assemblies import Assemblies, assemblies
 from ..models.structure.mechanism import grouped
-from ..pictures import plot_assembly
+from ..pictures.assemblies import errors_of, plot_assembly
 from .arguments import ALL_WELL, NOT_ALL, outputs, save_arrays
 
 RESTARTS = 20
 """Number of times that other ways of closing are looked for."""
+CLOSED = 1e-8
+"""Largest error of a closure that is not named as open."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -86,7 +88,8 @@ def facts(found: Assemblies, details: bool = False) -> list[str]:
         lines.append("closed in one of several ways (`mechanism.branches`)")
     if not found.success:
         lines.append("not closed: rank and mobility belong to the configuration of least residual")
-        lines += [f"open closure: {name} by {error:.3g}" for name, error in errors(mechanism, found.q)]
+        wide = {name: error for name, error in errors_of(mechanism, found.q).items() if error > CLOSED}
+        lines += [f"open closure: {name} by {error:.3g}" for name, error in wide.items()]
     if not mechanism.rows:
         lines.append("no closures: the loops of a URDF come from a sidecar (--loops)")
     lines += [f"cut: {name}, which closes a loop" for name in mechanism.cut]
@@ -108,12 +111,6 @@ def has_other_ways(found: Assemblies) -> bool:
         return len(found.mechanism.branches(found.q, tries=RESTARTS)) > 1
     except ConstraintError:  # no coordinates can be chosen there, or rows contradict each other: nothing is known
         return False
-
-
-def errors(mechanism: Mechanism, q: Any) -> list[tuple[str, float]]:
-    """Closures and couplers that are open by more than 1e-8, the worst first."""
-    norms = mechanism.stack.norms(mechanism.constraint_set().position_error(q))
-    return sorted((entry for entry in norms if entry[1] > 1e-8), key=lambda entry: -entry[1])
 
 
 def save(found: Assemblies, path: str | os.PathLike[str]) -> None:

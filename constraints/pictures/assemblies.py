@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from liegroups.arguments import natural_number
-from liegroups.arrays import ArrayLike, Vector
+from liegroups.arrays import ArrayLike
 
 from ..errors import OptionError
-from ..rows.stacking import stack_rows
 from ..words import first_of
 from .figures import BAD, GOOD, TEXT, save_figure
 from .films import film
@@ -68,16 +67,16 @@ def plot_assembly(
     scene = DrawnScene(mechanism)
     Q = [np.array(scene.robot.check(q, what)) for q, what in ((start, "start"), (end, "end"))]
     scene.look(Q, view)
-    errors = [_errors(mechanism, q) for q in Q]
+    errors = [errors_of(mechanism, q) for q in Q]
     below = SMALL * min(len(errors[0]), NAMED + 1) + APART
     layout = PanelLayout(side=WIDE, heading=mechanism.name, above=HEAD, below=below, least=LEAST)
     figure, pictures, feet = panels(scene, [" ", " "], path is None, layout)
     for axes, (middle, low), q, found, word in zip(pictures, feet, Q, errors, ("before", "after"), strict=True):
         scene.show(axes)
         scene.draw(axes, q)
-        worst = max(found.values(), default=0.0)
+        worst = next(iter(found.values()), 0.0)
         _entitle(axes, scene, f"{word}: residual {worst:.2g}", worst <= SHUT)
-        named = [f"{name}: {error:.1e}" for name, error in sorted(found.items(), key=lambda e: -e[1])]
+        named = [f"{name}: {error:.1e}" for name, error in found.items()]
         top = low - MARGIN / figure.get_figheight()
         figure.text(middle, top, "\n".join(first_of(named, NAMED)), ha="center", va="top", fontsize="small", color=TEXT)
     return save_figure(figure, path)
@@ -132,8 +131,9 @@ def plot_iterates(
     return save_figure(figure, path)
 
 
-def _errors(mechanism: Mechanism, q: Vector) -> dict[str, float]:
-    """The error norm of each closure and coupler, by name."""
+def errors_of(mechanism: Mechanism, q: ArrayLike) -> dict[str, float]:
+    """How far each closure and coupler is open, by name, the worst first."""
     if not mechanism.rows:
         return {}
-    return dict(mechanism.stack.norms(stack_rows(mechanism.stack, mechanism.robot.at(q), jacobian=False).error))
+    norms = mechanism.stack.norms(mechanism.constraint_set().position_error(q))
+    return dict(sorted(norms, key=lambda entry: -entry[1]))

@@ -12,7 +12,7 @@ from liegroups.arrays import Vector
 
 from ..errors import OptionError
 from ..reduced.equilibria.prescribed import NOT_BESIDE
-from .figures import save_figure, tidy
+from .figures import LETTER, save_figure, tidy
 from .films import check_film, film, has_window
 from .panels import PanelLayout, panels
 from .robots import Stroke
@@ -43,8 +43,8 @@ SMALL, TABLE, BELOW = 0.165, 8.5, 0.6
 """Height of a line of the table [inch], its letters [points], and room around it [inch]."""
 LEFT, TOP, ACROSS, HIGH, BESIDE = 0.9, 0.2, 2.5, 1.6, 3.8
 """The spectrum: from the left and from above, its width and height, and where the table begins beside it [inch]."""
-SIDE, WIDTH = 3.0, 10.4
-"""Of a shape, and least width of all [inch]."""
+SIDE = 3.0
+"""Of a shape [inch]."""
 STRONG, WEAK = 2.2, 1.6
 """Widths of sticks that are ahead, and of others [points]."""
 
@@ -63,10 +63,13 @@ def plot_modes(
     scene = _scene(shown[0])
     moved = [_swing(scene, mode, 2) for mode in shown]
     scene.look([shown[0].state.q, *(q for swing in moved for q in swing)], view)
-    table = _table(modes)
+    table = modes.describe().splitlines()[1:]
+    if len(modes) > LISTED:
+        table[1 + LISTED : 1 + len(modes)] = [f"   and {len(modes) - LISTED} more"]
+    least = BESIDE + LETTER * TABLE * max(map(len, table))
     top = BELOW + max(LEFT + HIGH - BELOW, SMALL * len(table))
     titles = [f"{i}: {_words(mode)}" for i, mode in zip(numbers, shown, strict=True)]
-    figure, pictures, _ = panels(scene, titles, path is None, PanelLayout(side=SIDE, above=top, least=WIDTH))
+    figure, pictures, _ = panels(scene, titles, path is None, PanelLayout(side=SIDE, above=top, least=least))
     width, height = figure.get_size_inches()
     _spectrum(figure.add_axes((LEFT / width, 1.0 - (TOP + HIGH) / height, ACROSS / width, HIGH / height)), modes)
     figure.text(BESIDE / width, 1.0 - TOP / height, "\n".join(table), family="monospace", fontsize=TABLE, va="top")
@@ -98,17 +101,6 @@ def animate_mode(
         scene.draw(axes, swing[i], Stroke(AHEAD, STRONG))
 
     return film(figure, draw, count, path, count / SWING)
-
-
-def _table(modes: Modes) -> list[str]:
-    """The first modes, a line each, how many more there are, and what was held."""
-    lines = [f"   {'Hz':>9} {'rate [1/s]':>11} {'damping ratio':>14}   {'class':<19}   moves most"]
-    for i, mode in enumerate(modes.found[:LISTED]):
-        numbers = f"{mode.frequency:9.4g} {mode.rate:11.4g} {mode.damping_ratio:14.3g}"
-        lines.append(f"{i:2d} {numbers}   {mode.kind.value:<19}   {mode.name}")
-    if len(modes) > LISTED:
-        lines.append(f"   and {len(modes) - LISTED} more")
-    return lines + ([f"held: {', '.join(modes.ignored)}"] if modes.ignored else [])
 
 
 def _words(mode: Mode) -> str:

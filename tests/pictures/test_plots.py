@@ -98,7 +98,8 @@ def test_missing_matplotlib_names_the_extra(projector: Projector, monkeypatch: p
 def test_sticks_join_the_joints_down_to_the_tips() -> None:
     robot = sample_two_arms()
     q = robot.reference("home")
-    sticks = stick_figure(robot, q, ["left_tool", "right_tool"])
+    sticks = stick_figure(robot, q, [robot.joint_names[3], "left_tool", "right_tool"])  # no stick leads to a joint
+    assert min(np.linalg.norm(b - a) for a, b in sticks) > 1e-3
     posture = robot.at(q)
     starts = [np.zeros(3), *(end for _, end in sticks)]
     for a, _ in sticks:  # every stick begins where another one ends

@@ -113,10 +113,18 @@ def test_curves_of_a_sweep_are_its_configurations() -> None:
 
 
 @pytest.mark.parametrize("damping", [0.0, 3.0, 4000.0])
-def test_the_spectrum_shows_the_eigenvalues(damping: float) -> None:
-    """Each once, round where it swings, square where not, in the colour of its class, inside of the axes."""
+def test_the_spectrum_shows_the_eigenvalues(damping: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each once, round where it swings, square where not, in the colour of its class, inside of the axes.
+
+    Beside it is the table of `describe`, of which a few lines are shown.
+    """
     found = modes(damping=damping)
-    (axes,) = (axes for axes in found.plot().axes if axes.get_xlabel() == "Re s [1/s]")
+    table = found.describe().splitlines()[1:]
+    assert "\n".join(table) in [text.get_text() for text in found.plot().texts]
+    monkeypatch.setattr("constraints.pictures.modes.LISTED", 0)
+    figure = found.plot()
+    assert f"{table[0]}\n   and {len(found)} more" in [text.get_text() for text in figure.texts]
+    (axes,) = (axes for axes in figure.axes if axes.get_xlabel() == "Re s [1/s]")
     dots = [line for line in axes.lines if line.get_marker() in ("o", "s")]
     assert [complex(*map(float, np.ravel(dot.get_data()))) for dot in dots] == pytest.approx(
         [m.eigenvalue for m in found]

@@ -48,12 +48,14 @@ def handshake(port: int, origin: str | None, host: str | None = None) -> bytes:
         return answer
 
 
-def test_the_page_of_the_view_and_named_ones_connect(view: View) -> None:
+def test_the_page_of_the_view_and_named_ones_connect(view: View, capsys: pytest.CaptureFixture[str]) -> None:
     port = view.port
     assert handshake(port, f"http://127.0.0.1:{port}").startswith(b"HTTP/1.1 101")
     assert handshake(port, f"http://localhost:{port}", f"localhost:{port}").startswith(b"HTTP/1.1 101")
     assert handshake(port, "http://localhost:9000", "localhost:9000").startswith(b"HTTP/1.1 101")  # ssh -L 9000:
     assert handshake(port, "https://hub.example.org").startswith(b"HTTP/1.1 101")
+    time.sleep(0.2)
+    assert capsys.readouterr().out == ""  # nothing is said of who comes
 
 
 @pytest.mark.parametrize(
