@@ -23,8 +23,8 @@ from typing import Any
 import numpy as np
 import pytest
 import scripts
-from cli.test_demo import hide_matplotlib
 from explicit_samples import arm_and_box
+from pictures.test_plots import hide_matplotlib
 from samples import arm_frames
 
 import constraints as lc
@@ -128,10 +128,15 @@ def test_more_iterations_are_a_flag(tmp_path: Path, capsys: pytest.CaptureFixtur
     """Planner 1: the hint names a flag that is there; it goes before the options of a file."""
     far().save(tmp_path / "far.json")
     lc.Options(max_iterations=7, threshold=1e-9, seed=3).save(tmp_path / "options.json")
-    given = ["project", str(tmp_path / "far.json"), "--starts", "2", "--max-iterations", "20"]
-    rest = ["--options", str(tmp_path / "options.json"), "--report", str(tmp_path / "failure.json")]
-    assert main([*given, *rest]) == 1
-    assert "`--max-iterations 1000`" in capsys.readouterr().out
+    given = ["project", str(tmp_path / "far.json"), "--starts", "4", "--max-iterations", "20"]
+    files = {"options": "options.json", "report": "failure.json", "plot": "far.png"}
+    rest = [word for name, file in files.items() for word in (f"--{name}", str(tmp_path / file))]
+    assert main([*given, *rest]) == 1  # not all are projected
+    said = capsys.readouterr()
+    assert "`--max-iterations 1000`" in said.out
+    assert "0 of 4" in said.out
+    assert "largest residual" not in said.out
+    assert said.err == ""
     report = lc.Report.load(tmp_path / "failure.json")
     assert report.options == lc.Options(max_iterations=20, threshold=1e-9, seed=3)
     assert main(["project", str(tmp_path / "failure.json"), "--max-iterations", "9"]) == 2
@@ -150,16 +155,6 @@ def test_project_works_on_any_space(tmp_path: Path, capsys: pytest.CaptureFixtur
         given = ["project", str(tmp_path / "p.json"), "--starts", "3", "--plot", str(tmp_path / "p.png")]
         assert main(given) == 0
         assert "3 of 3" in capsys.readouterr().out
-
-
-def test_not_all_projected_is_exit_code_1(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Command line: exit code 1 when a start is not projected; the table names the statuses."""
-    far().save(tmp_path / "far.json")
-    assert main(["project", str(tmp_path / "far.json"), "--starts", "4", "--plot", str(tmp_path / "far.png")]) == 1
-    said = capsys.readouterr()
-    assert "0 of 4" in said.out
-    assert "largest residual" not in said.out
-    assert said.err == ""
 
 
 # Reports

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import re
 from importlib.util import find_spec
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Any
 import numpy as np
 import pinocchio as pin
 import pytest
+from pictures.test_plots import hide_matplotlib
 
 from constraints import Options, Projector
 from constraints.__main__ import main
@@ -167,15 +167,3 @@ def test_table_and_picture_stand_when_nothing_succeeded(tmp_path: Path) -> None:
         assert "nan" not in text
         demo.draw(outcomes, tmp_path / "demo.png")
         assert (tmp_path / "demo.png").is_file()
-
-
-def hide_matplotlib(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let imports of matplotlib fail, whether it has been imported or not."""
-    found = importlib.import_module
-
-    def import_module(name: str, package: str | None = None) -> Any:
-        if name.startswith("matplotlib"):
-            raise ModuleNotFoundError(f"No module named '{name}'", name=name)
-        return found(name, package)
-
-    monkeypatch.setattr(importlib, "import_module", import_module)

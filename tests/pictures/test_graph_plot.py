@@ -152,9 +152,14 @@ def test_figure_holds_names_priorities_and_a_key(case: tuple[ConstraintGraph, bo
         assert len(over) == (text.get_zorder() == ABOVE), text.get_text()
 
 
-def test_steep_links_meet_their_waypoints() -> None:
-    """Arrows end at the edges of waypoints on links that climb steeply, where they cross other links too."""
-    graph = factory(arms=2, boxes=2, handles=2).generate()
+@pytest.mark.parametrize(
+    "more", [{"handles": 2}, {"rules": (Rule(["r./gripper"] * 2, ["", ""], False), Rule([".*"], [".*"]))}],
+    ids=["steep links", "several parts"],
+)  # fmt: skip
+def test_arrows_meet_their_waypoints(more: Any) -> None:
+    """On links that climb steeply, where they cross other links too; and where rules refuse the free state."""
+    graph = factory(arms=2, boxes=2, **more).generate()
+    assert all(state.priority for state in graph.states) == ("rules" in more)
     check(picture_of(graph, True))
 
 
@@ -179,14 +184,6 @@ def test_a_state_is_as_high_as_its_transitions_need(forth: int, back: int) -> No
     for arrow in picture.arrows if forth + back <= 40 else ():
         (x0, y), (x1, _) = arrow.points[0], arrow.points[-1]
         assert 0.0 < (said[arrow.label] - y) * np.sign(x1 - x0) < 0.1
-
-
-def test_graph_without_the_free_state_is_drawn() -> None:
-    """Rules that refuse it leave several parts."""
-    rules = (Rule(["r./gripper", "r./gripper"], ["", ""], False), Rule([".*"], [".*"]))
-    graph = factory(arms=2, boxes=2, rules=rules).generate()
-    assert all(state.priority for state in graph.states)
-    check(picture_of(graph, True))
 
 
 def test_graph_made_by_hand_is_drawn() -> None:

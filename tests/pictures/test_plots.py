@@ -9,14 +9,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from matplotlib.figure import Figure
 
 from constraints import Base, Implicit, Options, Pose, Problem, Projection, Projector, Robot
 from constraints.errors import MissingExtraError, OptionError, SizeError, WrongObjectError
 from constraints.models import sample_arm, sample_two_arms
 from constraints.pictures import Drawing, plot_configurations
 from constraints.pictures.robots import stick_figure
-from constraints.pictures.traces import plot_trace
+from constraints.pictures.traces import LEAST_RESIDUAL, plot_trace
 
 
 @pytest.fixture(scope="module")
@@ -43,14 +42,16 @@ def limits(projector: Projector) -> tuple[Any, Any]:
     return projector.problem.bounds.lower, projector.problem.bounds.upper
 
 
-@pytest.mark.parametrize("restarts", [0, 2])
-def test_trace_shows_every_iterate_and_marks_restarts(projector: Projector, restarts: int) -> None:
-    result = traced(projector, restarts)
+@pytest.mark.parametrize("restarts", [0, 2, None])
+def test_trace_shows_every_iterate_and_marks_restarts(arm: Robot, projector: Projector, restarts: int | None) -> None:
+    """A residual of zero, as where the start is a solution, has a place on the logarithmic axis."""
+    result = projector.project(arm.reference("home")) if restarts is None else traced(projector, restarts)
+    restarts = restarts or 0
     axes = plot_trace(result).axes[0]
     assert result.trace is not None
     drawn = [line for line in axes.lines if line.get_marker() == "o"]
     heights = np.concatenate([np.asarray(line.get_ydata(), dtype=float) for line in drawn])
-    np.testing.assert_allclose(heights, [step.residual for step in result.trace])
+    np.testing.assert_allclose(heights, [max(step.residual, LEAST_RESIDUAL) for step in result.trace])
     np.testing.assert_array_equal(np.concatenate([line.get_xdata() for line in drawn]), range(len(result.trace)))
     assert len({line.get_color() for line in drawn}) == (2 if restarts else 1)
     marks = [line for line in axes.lines if line.get_linestyle() == ":"]
@@ -66,28 +67,27 @@ def test_trace_draws_the_threshold_where_it_is_known(projector: Projector) -> No
     np.testing.assert_allclose(heights, [[1e-4, 1e-4]])
 
 
-def test_residual_of_zero_has_a_place_on_the_axis(arm: Robot, projector: Projector) -> None:
-    result = projector.project(arm.reference("home"))
-    assert result.iterations == 0
-    figure = plot_trace(Projector(projector.problem, Options(trace=True)).project(result.q))
-    assert isinstance(figure, Figure)
-
-
 def test_projection_without_a_trace_says_how_to_get_one(arm: Robot, projector: Projector) -> None:
     bare = Projector(projector.problem).project(arm.reference("home"))
     with pytest.raises(OptionError, match=r"Options\(trace=True\)"):
         bare.plot()
 
 
-def test_missing_matplotlib_names_the_extra(projector: Projector, monkeypatch: pytest.MonkeyPatch) -> None:
-    result, real = traced(projector, 0), importlib.import_module
+def hide_matplotlib(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let imports of matplotlib fail, whether it has been imported or not."""
+    found = importlib.import_module
 
     def import_module(name: str, package: str | None = None) -> Any:
         if name.startswith("matplotlib"):
             raise ModuleNotFoundError(f"No module named '{name}'", name=name)
-        return real(name, package)
+        return found(name, package)
 
     monkeypatch.setattr(importlib, "import_module", import_module)
+
+
+def test_missing_matplotlib_names_the_extra(projector: Projector, monkeypatch: pytest.MonkeyPatch) -> None:
+    result = traced(projector, 0)
+    hide_matplotlib(monkeypatch)
     with pytest.raises(MissingExtraError, match=r"lie-constraints\[plot\]") as said:
         result.plot()
     assert (said.value.library, said.value.extra) == ("matplotlib", "plot")

@@ -189,12 +189,3 @@ def test_a_trajectory_is_shown_in_its_time() -> None:
     named = film_of(replace(motion, events=(PathEvent(half, "release"),)))
     assert all((label == "release") == (t >= half) for label, t in zip(named.labels, named.times, strict=True))
     assert len(film_of(motion, most=5)) == 5
-
-
-def test_a_page_of_a_plan_is_saved(tmp_path: Path) -> None:
-    """The names of its transitions are in the page, packed."""
-    path = searched().or_raise()
-    planned = Plan(path + path.reversed(), PlanningStatus.FOUND, ("go", "come"), on=("go_01", "come_10"))
-    with show(planned, drawing=DRAWING, most=6, page=PAGE) as view:
-        view.save(tmp_path / "plan.html")
-    assert "__VISER_EMBED_DATA__" in (tmp_path / "plan.html").read_text()
