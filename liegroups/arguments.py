@@ -297,6 +297,8 @@ def natural_number(n: SupportsIndex, what: str) -> int:
         number = index(n)
     except TypeError as error:
         raise SizeError(what, "an integer", repr(n)) from error
+    if isinstance(n, bool):
+        raise SizeError(what, "an integer", repr(n))
     if number < 0:
         raise SizeError(what, "0 or more", number)
     return number
@@ -322,6 +324,11 @@ def as_label(candidate: object, what: str) -> str:
     if not name:
         raise WrongObjectError(what, words, "an empty one")
     return name
+
+
+def is_one_of(candidate: object, names: Sequence[str]) -> TypeGuard[str]:
+    """Whether it is one of some names; an array, which compares its entries, is none."""
+    return isinstance(candidate, str) and candidate in names
 
 
 def as_flag(candidate: object, what: str) -> bool:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from liegroups.arguments import truth_values
 from liegroups.arrays import ArrayLike, Matrix, Vector
 from liegroups.frozen import read_only
 
@@ -23,10 +24,11 @@ def hinge_of_mask(mask: Sequence[bool]) -> Hinge:
     Raises:
         HingeTypeError: one rotation is held and two are free, which no hinge leaves.
     """
-    held = np.asarray(mask)
-    if held.shape != (6,) or held.dtype.kind not in "bi" or not np.isin(held, (0, 1)).all():
-        raise WrongObjectError("mask of a closure", "six truth values, translations then rotations", str(mask))
-    return hinge_of_axes(np.eye(6)[held.astype(np.bool_)])
+    words = "six truth values, translations then rotations"
+    held = truth_values(mask, "mask of a closure", words)
+    if held.shape != (6,):
+        raise WrongObjectError("mask of a closure", words, str(mask))
+    return hinge_of_axes(np.eye(6)[held])
 
 
 def hinge_of_axes(axes: ArrayLike) -> Hinge:

@@ -9,7 +9,7 @@ from typing import Any, Self, final
 import numpy as np
 
 from liegroups import SE3, Rn
-from liegroups.arguments import as_name, expect, finite_number
+from liegroups.arguments import as_name, expect, finite_number, real_numbers
 from liegroups.arrays import ArrayLike, TangentLike, Vector
 
 from ..errors import ConstraintError, OptionError
@@ -119,8 +119,8 @@ class Closure(FrameRows):
         Raises:
             HingeTypeError: the free motion is not a hinge; the message says which one to use.
         """
-        rows = np.asarray(axes)
-        return cls(robot, predecessor, successor, hinge_of_axes(rows[None, :] if rows.ndim == 1 else axes), name=name)
+        rows = real_numbers(axes, "axes of a closure")
+        return cls(robot, predecessor, successor, hinge_of_axes(rows[None] if rows.ndim == 1 else rows), name=name)
 
     def hinge_motion(self, q: ArrayLike, v: TangentLike | None = None, a: TangentLike | None = None) -> HingeMotion:
         """Fitted hinge coordinates, rates and accelerations at (q, v, a); v and a are zero by default."""

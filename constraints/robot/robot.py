@@ -14,7 +14,7 @@ from typing import Any, Self, final, overload
 import numpy as np
 
 from liegroups import Segments
-from liegroups.arguments import as_name, expect
+from liegroups.arguments import as_name, expect, is_one_of
 from liegroups.arrays import ArrayLike, TangentLike, Vector
 from liegroups.layout import Factor
 
@@ -288,7 +288,7 @@ class Robot(Drawn, VectorsByJoint):
             UnknownJointError: lists the joints whose names come closest.
         """
         names = self.joint_names
-        if joint not in names:
+        if not is_one_of(joint, names):
             raise UnknownJointError(str(joint), names)
         return names.index(joint) + 1
 

@@ -137,7 +137,7 @@ def test_truths_integers_and_counts() -> None:
         with pytest.raises(WrongObjectError, match="x: expected a sequence of integers"):
             read.integers(wrong, "x")
     assert [read.natural_number(n, "x") for n in (0, 3, np.int64(5))] == [0, 3, 5]
-    for wrong in (-1, 1.5, "2"):
+    for wrong in (-1, 1.5, "2", True):
         with pytest.raises(SizeError, match="x"):
             read.natural_number(wrong, "x")  # type: ignore[arg-type]
     assert read.as_flag(np.True_, "x") is True

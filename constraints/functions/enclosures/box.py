@@ -15,7 +15,7 @@ from liegroups.arrays import ArrayLike, Matrix, Vector
 from liegroups.frozen import read_only, set_fields
 from liegroups.space import as_space
 
-from ...errors import OptionError, SpaceMismatchError
+from ...errors import OptionError, SizeError, SpaceMismatchError
 from .group_bounds import walked
 from .interval import Interval, applied, lengths, rounded_up
 
@@ -62,18 +62,21 @@ class TangentBox:
 
     def __post_init__(self) -> None:
         space = as_space(self.space, "space of a box")
-        if np.ndim(self.center) == 2:
-            q = np.array(
-                stacked(real_numbers(self.center, "centers of boxes", finite=True), space.nq, "centers of boxes")
-            )
+        center = real_numbers(self.center, "center of a box")
+        if center.ndim == 2:
+            q = np.array(stacked(real_numbers(center, "centers of boxes", finite=True), space.nq, "centers of boxes"))
             for block in space.unit_blocks:
                 off = np.abs(lengths(q[:, block]) - 1.0)
                 for i in np.flatnonzero(off > 1e-6).tolist():
                     space.check(q[i], f"row {i} of centers of boxes")
                 q[off > 1e-15] = space.normalize(q[off > 1e-15])
-            r = np.array(np.broadcast_to(real_numbers(self.radius, "radius of boxes", finite=True), (len(q), space.nv)))
+            r, shape = real_numbers(self.radius, "radius of boxes", finite=True), (len(q), space.nv)
+            try:
+                r = np.array(np.broadcast_to(r, shape))
+            except ValueError:
+                raise SizeError("radius of boxes", shape, r.shape) from None
         else:
-            q = np.array(space.check(self.center, "center of a box"))
+            q = np.array(space.check(center, "center of a box"))
             if space.unit_blocks and not space.is_normalized(q, 1e-15):
                 q = space.normalize(q)
             radius = real_numbers(self.radius, "radius of a box")

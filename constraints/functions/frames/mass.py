@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from liegroups.arguments import as_tuple
+from liegroups.arguments import as_tuple, is_one_of
 from liegroups.arrays import BoolVector, Matrix, Vector
 from liegroups.frozen import set_fields
 
@@ -120,4 +120,4 @@ class MassFunction(Function):
 
 
 def _joint(robot: Robot, name: str) -> int:
-    return 0 if name == "universe" else robot.joint_index(name)
+    return 0 if is_one_of(name, ("universe",)) else robot.joint_index(name)

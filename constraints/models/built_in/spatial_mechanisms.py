@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from liegroups.arguments import expect
 from liegroups.arrays import ArrayLike, Vector
 
 from ...errors import OptionError
@@ -112,8 +113,9 @@ def stewart_posture(platform: Mechanism, placement: object) -> Vector:
 
     Raises:
         UnknownJointError: another mechanism.
-        SizeError, NotFiniteError, NotNormalizedError, WrongObjectError: what is wrong with the placement.
+        SizeError, NotFiniteError, NotNormalizedError, WrongObjectError: what is wrong with the placement; no mechanism.
     """
+    platform = expect(platform, Mechanism, "platform of a posture")
     return _stewart_posture(platform.robot, as_placement(placement, "placement of the platform"))
 
 
