@@ -14,8 +14,8 @@ of more than 1e3 eps times the condition against a solution with 50 digits; an e
 (`dynamics_checks.py`). Ranks are those of the rows as they are, singular values above 1e-6 of the largest; states
 with one within a factor of ten of that are counted apart, with what their answers miss.
 
-`--bad` breaks one argument of a public entry point of dynamics at random (`tests/dynamics_fuzz.py`): each call must end
-in a `ConstraintError` that names the culprit and says what was expected.
+`--bad` gives each argument of the public entry points of dynamics badly, at random (`tests/fuzz.py`): each call must
+end in a `ConstraintError` that names the culprit and says what was expected.
 
 `--check` is a short run of both. Each prints figures; the exit code is 1 when there are findings, with a line and the
 command that repeats it for each.
@@ -97,7 +97,7 @@ def show(options: Namespace) -> int:
 
 PARTS = (
     Part("states", "random states that are solved", 400, "--case", (states,)),
-    Part("bad", "bad inputs", 300, "number", (partial(bad_inputs, "dynamics_fuzz", "bad"),)),
+    Part("bad", "bad inputs", 300, "number", (partial(bad_inputs, ("loops", "dynamics"), "bad"),)),
 )
 
 

@@ -15,7 +15,7 @@ depends on what was projected before (asked of one start of each block, with the
 figures depend on the seed alone. With `--log` finished blocks are written to a file, and read from it when the same
 command runs again.
 
-`--fuzz` breaks one argument of a public entry point at random (`tests/fuzz.py`): each call must end in a
+`--fuzz` gives each argument of the public entry points badly, at random (`tests/fuzz.py`): each call must end in a
 `ConstraintError` that names the culprit and says what was expected. As many files of each format are broken by their
 structure (`tests/broken_structures.py`): each must end in a result or in a typed error, in time.
 
@@ -134,7 +134,7 @@ def logged(path: Path, run: dict[str, Any]) -> dict[tuple[int, int], Tally]:
     return found
 
 
-FUZZ = (partial(bad_inputs, "fuzz", "fuzz"), partial(broken_files, "fuzz"))
+FUZZ = (partial(bad_inputs, (), "fuzz"), partial(broken_files, "fuzz"))
 PARTS = (
     Part("projections", "configurations that are projected", 1000, "--case", (projections,)),
     Part("fuzz", "bad inputs, and files of broken structure", 100, "number", FUZZ),

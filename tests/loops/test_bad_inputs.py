@@ -1,0 +1,9 @@
+"""Bad inputs to hinges, closures, contacts, constraint sets and assembly are refused by name."""
+
+from fuzz import findings
+
+
+def test_bad_inputs_are_refused_by_name() -> None:
+    """RBDL case 20: whatever is wrong ends in a ConstraintError that names the culprit and what was expected."""
+    found = findings("loops", 2026, 4)
+    assert not found, found
