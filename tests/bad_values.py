@@ -27,7 +27,7 @@ from liegroups import SE3, SO3, Space
 
 @dataclass(frozen=True)
 class Kind:
-    """A good value of an argument, and ways to draw bad ones, which may say themselves who is to blame (`Blamed`)."""
+    """A good value of an argument, and ways to draw bad ones."""
 
     good: Any
     draws: tuple[Callable[[Chaos], Any], ...] = ()
@@ -35,15 +35,6 @@ class Kind:
     def within(self, make: Callable[[Any], Any]) -> Kind:
         """What is made of it."""
         return Kind(make(self.good), tuple(lambda c, draw=draw: make(draw(c)) for draw in self.draws))
-
-
-@dataclass(frozen=True)
-class Blamed:
-    """A bad value, words of which the message must have one, and what it is, in words."""
-
-    value: Any
-    culprits: tuple[str, ...]
-    words: str
 
 
 THINGS: tuple[tuple[Any, str], ...] = (

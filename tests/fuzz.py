@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from bad_values import Blamed, Call, Chaos, Way
+from bad_values import Call, Chaos, Way
 
 from constraints.errors import ConstraintError
 
@@ -101,12 +101,9 @@ def bad_input(seed: int, number: int, rooms: Sequence[str] = ROOMS) -> BadInput:
     """One of them."""
     ways = ways_of(tuple(rooms))
     call, way = ways[number % len(ways)]
-    given, culprits, words = dict(way.draw(Chaos(np.random.default_rng([seed, number])))), way.culprits, list[str]()
-    for argument, value in given.items():
-        words.append(f"{argument} = {re.sub(' at 0x[0-9a-f]+', '', repr(value))[:60]}")
-        if isinstance(value, Blamed):
-            given[argument], culprits, words[-1] = value.value, value.culprits, value.words
-    return BadInput(call.name, ", ".join(words), lambda: call.run(**given), culprits, seed, number)
+    given = way.draw(Chaos(np.random.default_rng([seed, number])))
+    words = (f"{name} = {re.sub(' at 0x[0-9a-f]+', '', repr(value))[:60]}" for name, value in given.items())
+    return BadInput(call.name, ", ".join(words), lambda: call.run(**given), way.culprits, seed, number)
 
 
 @functools.cache

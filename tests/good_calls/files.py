@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from bad_values import Blamed, Good, Kind, free, key, number, point, thing, vector
-from broken_mechanisms import KINDS, Broken, broken, taken, untouched
+from bad_values import Good, Kind, free, key, number, point, thing, vector
 
 import constraints as lc
 from constraints.manipulation import read_scene
@@ -76,16 +75,6 @@ def of_mechanisms(good: Good) -> None:
     call.given("loops", loops="x.yaml").given("inactive", inactive=True)
     call = good(load, free("<robot name='r'><link name='a'/></robot>"), free(None), base=free(lc.Base.FREE_FLYER))
     call.but(("loops", "nowhere"), loops=[thing("None str"), "nowhere.yaml"])
-    for kind in KINDS:
-        file = Kind(Broken(*untouched(kind), "", ()), (partial(broken_file, kind),))
-        for strict in (True, False):
-            good(taken, file, strict=free(strict))
-
-
-def broken_file(kind: str, c) -> Blamed:
-    """A mechanism file with one thing broken; what is listed instead of being built is raised."""
-    file = broken(c.rng, kind)
-    return Blamed(file, file.culprits, file.done)
 
 
 def of_built_in(good: Good) -> None:

@@ -6,6 +6,7 @@ import functools
 
 import numpy as np
 from bad_values import Good, Kind, at_least_zero, free, key, number, placement, point, positive, thing, vector
+from explicit_samples import arm_and_box
 from robots import two_arms
 
 from constraints.loops import (
@@ -24,8 +25,6 @@ from constraints.loops import (
     assemble_velocity,
     to_joint,
 )
-
-from .things import scene
 
 ROBOT = two_arms()
 TOOL, TIP = (
@@ -71,7 +70,7 @@ def of_closures(good: Good) -> None:
     good(Closure.masked, *ENDS, free([True] * 6)).but("mask", mask=masks)
     wrong = [np.zeros((1, 6)), np.eye(6)[:, :5], np.ones((2, 6)), "x", np.full((1, 6), np.nan), [[1.0], [1.0, 2.0]]]
     good(Closure.along, *ENDS, free(np.eye(6))).but(("axis", "axes"), axes=wrong)
-    good(to_joint, Closure(scene(), "arm/tool", "box/root_joint", Hinge.pin()))
+    good(to_joint, Closure(arm_and_box(), "arm/tool", "box/root_joint", Hinge.pin()))
 
 
 def of_contacts(good: Good) -> None:
@@ -105,6 +104,6 @@ def of_assembly(good: Good) -> None:
         ("joint", "frozen"), driven=[key(*ROBOT.joint_names).within(lambda x: [x])]
     )
     call.but("stay_on_branch", stay_on_branch=[-1.0, "x", [1.0], np.nan])
-    call.given("tolerance", tolerance=-1.0).given("max_iterations", max_iterations=-1)
+    call.but("tolerance", tolerance=[positive(1e-9)]).but("max_iterations", max_iterations=[-1, 2.5, "x"])
     good(assemble_velocity, rows, free(ROBOT.neutral), vector(n))
     good(AssemblyOptions, tolerance=positive(1e-9), max_iterations=40)

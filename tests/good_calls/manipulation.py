@@ -8,6 +8,7 @@ from functools import partial
 
 import numpy as np
 from bad_values import Good, at_least_zero, free, key, number, placement, point, positive, thing, typo, vector
+from explicit_samples import arm_and_box
 from robots import arm
 
 import constraints as lc
@@ -15,18 +16,18 @@ from constraints import manipulation as mp
 from constraints.planning import walk
 
 from .files import loaded
-from .things import BOX, HOME, PROBLEM, REACH, TABLE, arm_path, graph, path, scene
+from .things import BOX, HOME, PROBLEM, REACH, TABLE, arm_path, graph, path
 
 LOOP, TAKE = "Loop | f", "hand > box/handle | f"
 
 
 def of_graphs(good: Good) -> None:
-    frame, rng, where = scene().frame("box/root_joint"), np.random.default_rng(0), point(scene().space)
+    frame, rng, where = arm_and_box().frame("box/root_joint"), np.random.default_rng(0), point(arm_and_box().space)
     good(mp.Gripper, free("claw"), frame, at_least_zero()).blamed(frame="'claw'", clearance="'claw'")
     masks = [[1, 1, 1, 1, 0, 0], [1] * 5, [2] * 6, "111111", [True] * 7, [0.5] * 6, 3]
     good(mp.Handle, free("knob"), frame).blamed(frame="'knob'").but("'knob'", mask=masks)
-    gripper, handle = mp.Gripper("claw", scene().frame("arm/tool")), mp.Handle("knob", frame)
-    good(mp.grasp, scene(), gripper, handle)
+    gripper, handle = mp.Gripper("claw", arm_and_box().frame("arm/tool")), mp.Handle("knob", frame)
+    good(mp.grasp, arm_and_box(), gripper, handle)
     good(mp.State, free("there"), free([])).but(("'there'", "hand"), constraints=[[*PROBLEM.constraints]])
     states, transitions = typo("free"), typo(LOOP, TAKE)
     good(graph().state, states).blamed(which="state")
@@ -36,10 +37,10 @@ def of_graphs(good: Good) -> None:
         good(of_point, where).blamed(q=("q", "configuration"))
     good(graph().target, transitions, where, where)
     good(mp.Rule, free([".*"]), free([".*"])).but("of a rule", grippers=[["["], ["("], ["*"], [3], [None]])
-    good(mp.ConstraintGraphFactory, scene(), [gripper], free([])).blamed(grippers="of a graph factory")
+    good(mp.ConstraintGraphFactory, arm_and_box(), [gripper], free([])).blamed(grippers="of a graph factory")
     box = lc.Surface("lid", frame, [[0, 0, 0], [1, 0, 0], [1, 1, 0]])
-    floor = lc.Surface("table", scene().frame("universe"), TABLE.points)
-    call = good(mp.placement, scene(), free("place"), free(box), free(floor))
+    floor = lc.Surface("table", arm_and_box().frame("universe"), TABLE.points)
+    call = good(mp.placement, arm_and_box(), free("place"), free(box), free(floor))
     wrong = [[], "table", None, [frame]]
     call.but("objects of", objects=wrong).but("floors of", floors=wrong)
     good(mp.SecurityMargins, number(0.1)).blamed(default="margin")
@@ -48,7 +49,7 @@ def of_graphs(good: Good) -> None:
 
 
 def of_walks(good: Good) -> None:
-    space, names, rng = scene().space, free([LOOP]), np.random.default_rng(0)
+    space, names, rng = arm_and_box().space, free([LOOP]), np.random.default_rng(0)
     none, where = thing("None"), point(space)
     call = good(walk, graph(), where, names, rng=rng, goal=where, collisions=none, limits=none)
     call.blamed(**{name: f"{name} of a walk" for name in ("graph", "rng", "collisions", "limits")})

@@ -6,6 +6,7 @@ import functools
 from typing import Any
 
 import pinocchio as pin
+from explicit_samples import arm_and_box
 from robots import arm
 
 import constraints as lc
@@ -42,17 +43,14 @@ def twin() -> lc.Robot:
 
 
 @functools.cache
-def scene() -> lc.Robot:
-    """The arm and a free box."""
-    return lc.Robot.system([lc.Part("arm", arm()), lc.Part("box", BOX)])
-
-
-@functools.cache
 def graph() -> manipulation.ConstraintGraph:
     """The box is free, or in the hand."""
-    handle = manipulation.Handle("box/handle", scene().frame("box/root_joint"))
-    gripper, box = manipulation.Gripper("hand", scene().frame("arm/tool")), manipulation.MovableObject("box", [handle])
-    return manipulation.ConstraintGraphFactory(scene(), [gripper], [box]).generate()
+    handle = manipulation.Handle("box/handle", arm_and_box().frame("box/root_joint"))
+    gripper, box = (
+        manipulation.Gripper("hand", arm_and_box().frame("arm/tool")),
+        manipulation.MovableObject("box", [handle]),
+    )
+    return manipulation.ConstraintGraphFactory(arm_and_box(), [gripper], [box]).generate()
 
 
 @functools.cache
