@@ -112,7 +112,7 @@ def sliding(robot: Robot, posture: Posture) -> dict[int, Vector]:
     J, model = np.array(posture.with_jacobians().world_jacobian), robot.model
     columns = {j: J[:, model.joints[j].idx_v] for j in range(1, model.njoints) if model.joints[j].nv == 1}
     return {
-        joint: column[:3] / np.linalg.norm(column[:3])
+        joint: column[:3]
         for joint, column in columns.items()
         if np.abs(column[3:]).max() < TURNS < np.abs(column[:3]).max()
     }

@@ -41,12 +41,19 @@ def twelve() -> lc.Problem:
             follows(space, n + 1, [n], "b"),
             follows(space, n + 2, [n + 1, 6], "c"),
             follows(space, n + 3, [n + 2], "d"),
-            follows(space, n + 4, [n + 3, n], "e"),
+            follows(space, n + 4, [n + 3, n], "the sum of two others, with a name of two lines"),
             lc.locked_joint(robot, "arm/wrist_roll", 0.3, name="second lock"),
             follows(space, 0, [n + 4], "cycle"),
             follows(space, n + 5, [2], "inequality", comparison=lc.Comparison.SUPERIOR),
         ],
     )
+
+
+def twice() -> lc.Problem:
+    """A joint locked twice, whose reason is longer than a line of the picture."""
+    name = "a lock of a joint, with a name that is a sentence, which tells what the joint is locked for, and by whom"
+    locks = [lc.locked_joint(arm(), arm().joint_names[0], 0.1, name=name) for name in (name, "second lock")]
+    return lc.Problem(arm(), locks)
 
 
 def links(problem: lc.Problem) -> dict[str, Dependency]:
@@ -145,7 +152,7 @@ def test_problems_with_few_or_no_explicit_constraints() -> None:
     locked = lc.Problem(robot, [lc.locked_joint(robot, robot.joint_names[0], 0.1, name="lock")])
     assert "lock" in words(locked.plot_dependencies())
     held = lc.Problem(
-        robot, [lc.locked_joint(robot, robot.joint_names[0], 0.1, name="lock")], frozen=[robot.joint_names[0]]
+        robot, [lc.locked_joint(robot, robot.joint_names[0], 0.1, name="lock")], frozen=robot.joint_names[:1]
     )
     said = words(held.plot_dependencies())
     assert any("is frozen. Would compute" in text for text in said)

@@ -214,7 +214,10 @@ def test_names_given_by_hand_are_readable() -> None:
     """Welcome: "take-ball-up" on "take" was written "ball-up", and waypoints covered the names between them."""
     robot = factory().robot
     placed, held = State("placement"), State("grasp", priority=1)
-    ready, lifted = State("gripper-above-ball", waypoint=True), State("ball-above-ground", waypoint=True)
+    ready, lifted = (
+        State("gripper-above-ball", waypoint=True),
+        State("ball-above-ground-and-behind-two-other-balls", waypoint=True),
+    )
     long = (
         "take the ball, which lies on the ground, and move it away, so that it is held by the gripper, and by no hand"
     )
@@ -306,6 +309,8 @@ def test_wires_lie_on_the_surface(kind: str, size: tuple[float, ...]) -> None:
     shape = Shape("s", kind, size)
     points = np.concatenate(wires(shape))
     assert all(np.allclose(line[0], line[-1]) for line in wires(shape) if len(line) > 2)  # rings are closed
+    if kind == "Cylinder":  # with four posts between the two
+        assert [np.ptp(line, axis=0).tolist() for line in wires(shape) if len(line) == 2] == [[0.0, 0.0, 3.0]] * 4
     if kind == "Box":  # four edges along each axis; the lid is the upper third
         assert_allclose(lid(shape).min(axis=(0, 1)), [-0.5, -1.0, 2.0 / 3.0])
         assert_allclose(lid(shape).max(axis=(0, 1)), [0.5, 1.0, 2.0])

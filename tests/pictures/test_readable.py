@@ -14,7 +14,7 @@ import pytest
 from matplotlib.colors import to_rgb
 from matplotlib.text import Text
 from matplotlib.transforms import Bbox
-from pictures.test_dependency_plot import twelve
+from pictures.test_dependency_plot import twelve, twice
 from scenes import factory, recorded_graph
 
 from constraints import Implicit, Options, Pose, Problem, Projector, Robot, locked_joint, rigid_transform
@@ -85,6 +85,7 @@ FIGURES: dict[str, Callable[[], Any]] = {
     "graph": lambda: recorded_graph().plot(),
     "graph with level sets": lambda: factory(boxes=2, mask="111011").generate().plot(),
     "dependencies": lambda: twelve().plot_dependencies(),
+    "a dependency refused": lambda: twice().plot_dependencies(),
     "no dependencies": lambda: projection().problem.plot_dependencies(),
 }  # fmt: skip
 

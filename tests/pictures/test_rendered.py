@@ -9,11 +9,12 @@ from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
+import pinocchio as pin
 import pytest
 
 from constraints.errors import ConstraintError, OptionError, UnknownNameError, WrongObjectError
 from constraints.models import mechanisms, sample_arm
-from constraints.pictures import PhotoOptions, render
+from constraints.pictures import Drawing, PhotoOptions, render
 from constraints.pictures.browser import camera, rendered
 from constraints.pictures.browser.stage import FIELD
 
@@ -121,6 +122,24 @@ def test_photographs_are_side_by_side_dot_by_dot(
         assert (left, wide, high) == pytest.approx((80 * column, 80, 60))
         assert bottom == pytest.approx(94 * (rows - row - 1))
     assert (len(shown), any(axes.axison for axes in figure.axes)) == (count, False)
+
+
+def test_arrows_are_in_the_picture(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Seen along y, by plain projection: those of a target far away, which is at the edge, and of a frame."""
+    shots = list[camera.Shot]()
+    monkeypatch.setattr(rendered, "photographs", lambda _, shot, *__: shots.append(shot) or [np.zeros((2, 2, 3))])
+    stages = list[Any]()
+    monkeypatch.setattr(rendered.View, "__exit__", lambda view, *_: (stages.append(view.stage), view.close())[0])
+    target = np.array([3.0, 0.0, 0.5, 0.0, 0.0, 0.0, 1.0])
+    for drawing in (Drawing(placements=[target]), Drawing(frames=["tool"])):
+        render(ARM, ARM.neutral, view="xz", drawing=drawing)  # upright
+        shot, length = shots[-1], stages[-1].arrow
+        oMf = pin.XYZQUATToSE3(target) if drawing.placements else ARM.at(ARM.neutral).placement("tool").copy()
+        tips = np.array([oMf.act(length * axis) for axis in np.eye(3)]) - shot.position
+        across = np.abs(tips[:, 0] / tips[:, 1]).max() / (math.tan(0.5 * FIELD) * shot.width / shot.height)
+        down = np.abs(tips[:, 2] / tips[:, 1]).max() / math.tan(0.5 * FIELD)
+        assert max(across, down) < 1.0
+        assert not drawing.placements or across > 0.85
 
 
 # With something that stands in for a browser: what it is asked, and what is made of its pictures.

@@ -97,11 +97,12 @@ def render(
     film = film_of(what, q, shapes=drawn.shapes, labels=labels)
     steps = thinned(len(film), n)
     titles = [film.label(i) for i in steps]
+    arrows = [film.robot.at(film.configurations[i]).placement(frame).copy() for i in steps for frame in drawn.frames]
     try:
         browser()  # before meshes are read and sent
         with View(replace(film, labels=()), drawn) as page:
             look = page.stage.look() if look is None else look
-            shot = Shot.of(_corners(page.stage, tuple(drawn.placements)), look, how.width)
+            shot = Shot.of(_corners(page.stage, [*drawn.placements, *arrows]), look, how.width)
             pictures = photographs(page, shot, steps, how.seconds)
     except (MissingExtraError, NoCameraError) as error:
         _log.warning("%s: drawn as sticks, %s", film.robot.name, error)
@@ -117,7 +118,7 @@ def render(
 
 
 def _corners(stage: Stage, targets: Sequence[Any]) -> Matrix:
-    """Points (n, 3) that are to be seen: of the robot with the thickness of its sticks, and of targets."""
+    """Points (n, 3) that are to be seen: of the robot with the thickness of its sticks, and of arrows."""
     points = stage.all_points()
     around = stage.thickness * np.vstack([np.eye(3), -np.eye(3)])
     points = (points[:, None] + around).reshape(-1, 3)
