@@ -24,6 +24,7 @@ from ..manipulation.gripper import Gripper, Handle
 from ..manipulation.states import State
 from ..robot import Base, Part, Robot, rigid_transform
 from ..robot.model.pinocchio import Placement, pin
+from ..rows.explicit_forms import mimic_constraints
 from ..solvers import Options
 from .documents import read_document
 from .entries import FLAG, several, vector
@@ -144,8 +145,9 @@ class _SceneReader:
                 size = tuple(entry.entry("size").vector(3).tolist())
                 shapes.append(entry.entry("size").build(Shape, prefix, "Box", size, f"{prefix}/body"))
         factory: ConstraintGraphFactory = data.build(
-            ConstraintGraphFactory, robot, grippers, things, floors, self._rules(), name=name, **self._options()
-        )
+            ConstraintGraphFactory, robot, grippers, things, floors, self._rules(), name=name,
+            constraints=data.build(mimic_constraints, robot), **self._options(),
+        )  # fmt: skip
         graph: ConstraintGraph = data.build(factory.generate)
         start, goal = self._ends(graph, names[len(robots) :])
         scene = Scene(name, robot, factory, graph, tuple(shapes), urdfs, self.packages, start, goal)

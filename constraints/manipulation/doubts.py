@@ -212,6 +212,15 @@ def scene_questions(
     return tuple(dict.fromkeys(asked))
 
 
+def loose_mimics(robot: Robot, constraints: Sequence[RowOwner]) -> Iterator[str]:
+    """Joints that follow others by their files, and that no constraint looks at."""
+    held = np.any([owner.columns for owner in constraints], axis=0) if constraints else np.zeros(robot.nv, np.bool_)
+    columns = {factor.name: factor.v for factor in robot.space.factors}
+    loose = [mimic.joint for mimic in robot.mimics if not held[columns[mimic.joint]].any()]
+    if loose:
+        yield f"joints with a mimic tag follow nothing, {first_names(loose, 3)}: constraints=mimic_constraints(robot)?"
+
+
 def nothing_is_taken(free: bool) -> str:
     """What is asked where no two sets of grasps that rules allow differ by one grasp.
 

@@ -6,6 +6,7 @@ import json
 import pickle
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -127,6 +128,29 @@ def test_srdf_urdf_rules_and_options_are_read(tmp_path: Path) -> None:
     assert scene.graph.threshold == 1e-5
     assert scene.factory.empty_level_sets
     assert set(scene.urdfs) == {"ur5", "mug"}
+
+
+def test_joints_with_a_mimic_tag_follow(tmp_path: Path) -> None:
+    """In samples of the graph, by their numbers; a factory without constraints asks about them."""
+    limit = "<axis xyz='0 1 0'/><limit lower='-0.1' upper='0.1' effort='1' velocity='1'/>"
+    (tmp_path / "hand.urdf").write_text(
+        "<robot name='hand'><link name='palm'/><link name='a'/><link name='b'/>"
+        f"<joint name='left' type='prismatic'><parent link='palm'/><child link='a'/>{limit}</joint>"
+        f"<joint name='right' type='prismatic'><parent link='palm'/><child link='b'/>{limit}"
+        "<mimic joint='left' multiplier='-0.5' offset='0.01'/></joint></robot>"
+    )
+
+    def change(data: Any) -> None:
+        data["robots"] = [{"name": "hand", "urdf": "hand.urdf"}]
+        del data["start"], data["goal"]
+
+    scene = read_scene(written(tmp_path, changed(change)))
+    q = np.array([scene.graph.sample("free", np.random.default_rng(k)).or_raise().q for k in range(5)])
+    assert np.ptp(q[:, 0]) > 0.01
+    np.testing.assert_allclose(q[:, 1], 0.01 - 0.5 * q[:, 0], rtol=0.0, atol=1e-12)
+    asked = "joints with a mimic tag follow nothing, hand/right: constraints=mimic_constraints(robot)?"
+    assert asked not in scene.graph.questions
+    assert asked in replace(scene.factory, constraints=()).generate().questions
 
 
 # Start, goal, pairs that may collide

@@ -40,7 +40,7 @@ BY_NAME = {
     "PointContact": {"axes", "error_axes", "form", "mask", "target"},
     "SurfaceContact": {"axes", "form", "mask", "target"},
     "ConstraintGraphFactory": {"preplacement_distance", "margin", "preplace_guide", "empty_level_sets", "margins",
-                               "options", "attempts", "engine"},
+                               "constraints", "options", "attempts", "engine"},
     "Explicit": {"whole", "has_branches", "exact_parts"}, "Piece": {"projector"},
     "FromCallable": {"trace"},
     "Floor": {"friction", "restitution", "height", "normal", "constraints", "laws", "rest_speed"},

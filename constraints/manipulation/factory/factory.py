@@ -17,9 +17,10 @@ from ...paths.relative_motion import SecurityMargins
 from ...ranges import length_of
 from ...robot import Robot
 from ...robot.arguments import as_robot
+from ...rows.row_owner import RowOwner
 from ...solvers import Engine, Options
-from ..arguments import all_of
-from ..doubts import nothing_is_taken, scene_questions, shown
+from ..arguments import all_of, as_owners
+from ..doubts import loose_mimics, nothing_is_taken, scene_questions, shown
 from ..graph import ConstraintGraph
 from ..gripper import Gripper, Handle
 from ..states import State, Transition
@@ -113,6 +114,8 @@ class ConstraintGraphFactory:
         margin: height of placed objects above their floor [m].
         preplace_guide: keep the place on the floor up to preplace: objects are lifted and put down straight.
         empty_level_sets: also build level-set variants without a leaf to choose, as hpp-manipulation does.
+        constraints: on every configuration, as in `ConstraintGraph`; `mimic_constraints(robot)` for joints that follow
+            others. It is asked about those that no constraint holds.
         options, margins, attempts, engine, name: as in `ConstraintGraph`.
 
     Raises:
@@ -136,6 +139,7 @@ class ConstraintGraphFactory:
     margin: float = field(default=MARGIN_OF_HEIGHT, kw_only=True)
     preplace_guide: bool = field(default=False, kw_only=True)
     empty_level_sets: bool = field(default=False, kw_only=True)
+    constraints: Sequence[RowOwner] = field(default=(), kw_only=True)
     margins: SecurityMargins | None = field(default=None, kw_only=True)
     options: Options | None = field(default=None, kw_only=True)
     attempts: int = field(default=4, kw_only=True)
@@ -148,6 +152,7 @@ class ConstraintGraphFactory:
         for what, kind in (("grippers", Gripper), ("objects", MovableObject), ("rules", Rule)):
             set_fields(self, **{what: all_of(getattr(self, what), kind, f"{what} of a graph factory")})
         set_fields(self, floors=as_surfaces(self.floors, "floors of a graph factory"))
+        set_fields(self, constraints=as_owners(self.constraints, "constraints of a graph factory"))
         for what in ("preplacement_distance", "margin"):
             set_fields(self, **{what: length_of(getattr(self, what), f"{what} of a graph factory")})
         for what in ("preplace_guide", "empty_level_sets"):
@@ -183,7 +188,8 @@ class ConstraintGraphFactory:
             _log.warning("%s", words)
 
     def _questions(self) -> tuple[str, ...]:
-        return scene_questions(self.robot, self.grippers, self.objects, self.floors, self.preplacement_distance)
+        asked = scene_questions(self.robot, self.grippers, self.objects, self.floors, self.preplacement_distance)
+        return *asked, *loose_mimics(self.robot, self.constraints)
 
     @classmethod
     def from_semantics(
@@ -263,8 +269,8 @@ class ConstraintGraphFactory:
             asked.append(nothing_is_taken(frozenset() in states))
             _log.warning("graph factory %r: %s", self.name, asked[-1])
         graph = ConstraintGraph(
-            self.robot, [*states.values(), *waypoints], transitions, parts.foliations, margins=self.margins,
-            options=self.options, attempts=self.attempts, engine=self.engine, name=self.name,
+            self.robot, [*states.values(), *waypoints], transitions, parts.foliations, constraints=self.constraints,
+            margins=self.margins, options=self.options, attempts=self.attempts, engine=self.engine, name=self.name,
         )  # fmt: skip
         set_fields(graph, questions=(*asked, *graph.questions))
         return graph
