@@ -92,7 +92,9 @@ FOREIGN_WORDS: dict[str, dict[str, dict[str, str]]] = {
             "center_of_mass": "`posture.center_of_mass()`",
         },
     },
+    "constraints.functions": {},
     "constraints.rows": {
+        "double_support explicit_contact explicit_relative_pose linear_coupling locked_joint mimic_constraints": {},
         "RowOwner": {
             "set_target set_rhs set_right_hand_side set_value update_target right_hand_side": f"{_REPLACE}: "
             "constraints are immutable"
@@ -143,6 +145,7 @@ FOREIGN_WORDS: dict[str, dict[str, dict[str, str]]] = {
         "ProjectionBatch": {"diagnose": "`batch[i].diagnose()`, of one row"},
     },
     "constraints.loops": {
+        "ConstraintSet.__init__ to_joint": {},
         "Hinge": {
             "revolute continuous rotational hinge": "`Hinge.pin(axis)`",
             "prismatic sliding": "`Hinge.slider(axis)`",
@@ -160,10 +163,13 @@ FOREIGN_WORDS: dict[str, dict[str, dict[str, str]]] = {
         "assemble_position assemble_velocity": {},
     },
     "constraints.dynamics": {
+        "impact constrained_system dynamics_derivatives": {},
         "simulate": {"tau": "forces=lambda motion, t: tau", "external": "what acts is forces=[...]"},
         "forward_dynamics inverse_dynamics": {"forces": "what acts is external=[...]"},
     },
     "constraints.actions": {
+        "CostStack.__init__ ConstraintStack.__init__ ImpulseDynamics.__init__ QuasiStatic.__init__": {},
+        "SemiImplicitEuler.__init__": {},
         "ContactForwardDynamics.__init__": {"external forces": "springs, dampers and other laws do not act in a node"},
         "Actuators.__init__": {"": "Actuators.joints(robot, names), full, floating_base, matrix or function"},
     },
@@ -211,6 +217,7 @@ FOREIGN_WORDS: dict[str, dict[str, dict[str, str]]] = {
         },
     },
     "constraints.collisions": {
+        "CollisionModel.__init__": {},
         "CollisionModel": {
             "in_collision is_in_collision is_colliding check_collision check_collisions": "`not is_free(q)`; "
             "`collisions(q)` names the pairs",
@@ -224,6 +231,7 @@ FOREIGN_WORDS: dict[str, dict[str, dict[str, str]]] = {
         "CollisionModel.first_collision": {"": _RESOLUTION, "max_angle max_length": _RESOLUTION},
     },
     "constraints.manipulation": {
+        "ConstraintGraph.__init__ grasp pregrasp placement preplacement read_semantics": {},
         "ConstraintGraph": {
             "generateTargetConfig": "`target(transition, q_start, q)`",
             "applyConstraints applyNodeConstraints applyStateConstraints": "`Projector(graph.problem_of(state))"
@@ -247,6 +255,7 @@ FOREIGN_WORDS: dict[str, dict[str, dict[str, str]]] = {
         "TargetConfiguration": {"diagnose": "`target.projections[-1].diagnose()`"},
     },
     "constraints.planning": {
+        "plan connect follow shorten straight_line": {},
         "walk": {
             "": "walk(graph, q_start, transitions, rng=numpy.random.default_rng(0))",
             "seconds": "limits=Limits(seconds=5.0)",

@@ -43,7 +43,8 @@ def answer(room: str, refused: Refused | None = None) -> None:
     """Let what a room has answer the words of `FOREIGN_WORDS`; its `__init__` ends with this.
 
     Signatures stay what they are. A call costs 0.1 us more: it is looked at only after a TypeError, and one of the
-    function's own is passed on. Modules of the room that have a function already get the one that answers.
+    function's own is passed on. Modules of the room that have a function already get the one that answers. So do the
+    dataclasses that the room exports, but for results and enclosures.
 
     Args:
         room: its `__name__`.
@@ -63,11 +64,21 @@ def answer(room: str, refused: Refused | None = None) -> None:
                 for module in modules:
                     if vars(module).get(name) is thing:
                         setattr(module, name, answering)
+    for thing in [*vars(sys.modules[room]).values()]:
+        if isinstance(thing, type) and is_dataclass(thing) and not _is_made_by_the_library(thing):
+            _answer_method(thing, "__init__", {}, None)
+
+
+def _is_made_by_the_library(cls: type) -> bool:
+    """Whether a dataclass is a result, or an enclosure, of which a proof makes thousands."""
+    return ".enclosures." in cls.__module__ or any("or_raise" in vars(base) for base in cls.__mro__)
 
 
 def _answer_method(cls: type, name: str, table: Mapping[str, str], refused: Refused | None) -> None:
     home = next(kind for kind in cls.__mro__ if name in vars(kind))
     method: Any = vars(home)[name]
+    if getattr(method, "answers", False) and not table:
+        return
     answering = _answering(getattr(method, "__func__", method), table, refused)
     setattr(home, name, classmethod(answering) if isinstance(method, classmethod) else answering)
 
@@ -81,6 +92,7 @@ def _answering(function: Callable[..., Any], table: Mapping[str, str], refused: 
             _refuse(function, args, kwargs, by_word(table), refused)
             raise
 
+    vars(answering)["answers"] = True
     return answering
 
 
@@ -101,8 +113,8 @@ def _refuse(
     own = {name: each for name, each in whole.parameters.items() if name not in ("self", "cls")}
     who: str = getattr(function, "__qualname__", "function").removesuffix(".__init__")
     name = getattr(function, "__name__", "")
-    if "self" in whole.parameters and args and name != "__init__":
-        who = f"{type(args[0]).__name__}.{name}"  # of the object's own class, not of a base
+    if "self" in whole.parameters and args:
+        who = type(args[0]).__name__ + f".{name}" * (name != "__init__")  # of the object's own class, not of a base
     for name, value in kwargs.items():
         if name not in own and not any(each.kind is Parameter.VAR_KEYWORD for each in own.values()):
             said = words.get(name, words.get("*", "").replace("{}", name))

@@ -198,7 +198,8 @@ def refuse_masked(values: Any, what: str) -> None:
     """
     if type(values) is np.ndarray:
         return
-    for entry in list[Any](values) if isinstance(values, list | tuple) else [values]:
+    entries: Any = values if isinstance(values, list | tuple) else (values,)  # pyright: ignore[reportUnknownVariableType]
+    for entry in entries:
         if isinstance(entry, _MASKED):
             where = np.flatnonzero(np.ma.getmaskarray(entry)).tolist()
             if where:

@@ -69,7 +69,8 @@ def test_limits_of_balance_are_reached_from_random_starts(name: str, count: int)
         assert max(outside(q) for q in found.q[found.success]) < 1e-3
 
 
-PUBLIC: dict[str, Any] = {**vars(constraints.functions), "Clearance": Clearance}
+OWN = {name: thing for name, thing in vars(constraints.functions).items() if not name.startswith("_")}
+PUBLIC: dict[str, Any] = OWN | {"Clearance": Clearance}
 KINDS = {
     name: kind for name, kind in PUBLIC.items()
     if inspect.isclass(kind) and issubclass(kind, Function) and kind is not Function

@@ -5,15 +5,17 @@ from __future__ import annotations
 import inspect
 import pickle
 import re
-from dataclasses import fields
+from dataclasses import fields, is_dataclass
 from importlib import import_module
 from operator import attrgetter
 from typing import Any
 
 import pytest
 
-from constraints import Options, Status, errors
+from constraints import Options, Pose, Status, errors
 from constraints.foreign_words import FOREIGN_WORDS, OPTION_CALLS, OPTIONS, STATUSES
+from constraints.loops import PointContact
+from constraints.models import sample_arm
 
 ROWS = {
     f"{room}:{path}": table
@@ -89,6 +91,31 @@ def test_arguments_are_answered(key: str) -> None:
     assert answer(errors.CallError, function, *[None] * 40).endswith(ROWS[key].get("", usual))
     if inspect.isfunction(function) and "." not in function.__qualname__:
         assert pickle.loads(pickle.dumps(function)) is function
+
+
+EXPORTED = [
+    f"{room}:{name}"
+    for room in FOREIGN_WORDS
+    for name, thing in vars(import_module(room)).items()
+    if isinstance(thing, type) and is_dataclass(thing) and not hasattr(thing, "or_raise")
+    if "enclosures" not in thing.__module__ and f"{room}:{name}.__init__" not in ROWS
+]
+"""Dataclasses that users make."""
+
+
+@pytest.mark.parametrize("key", EXPORTED)
+def test_dataclasses_answer_names_that_are_no_arguments(key: str) -> None:
+    kind = found(key)
+    last = ["", *inspect.signature(kind).parameters][-1]
+    message = answer(errors.UnknownNameError, kind, **{f"{last}x": 1})
+    assert message.startswith(f"{kind.__name__} has no argument '{last}x'")
+    assert message.count(last) > 1
+
+
+def test_the_arguments_of_newcomers() -> None:
+    robot = sample_arm()
+    assert answer(errors.UnknownNameError, Pose, robot, "tool", refrence="elbow").endswith("names are reference")
+    assert "names are normal" in answer(errors.UnknownNameError, PointContact, robot, "tool", norml=[0.0, 0.0, 1.0])
 
 
 RECORDS = [
