@@ -50,7 +50,7 @@ class IntegratedAction(DiscreteAction):
 
     Args:
         differential: the action whose accelerations are integrated.
-        step: h [s], positive and finite.
+        step: h [s], positive and finite; any for the action of a terminal node.
 
     Attributes:
         differential, step: as given.
@@ -63,8 +63,7 @@ class IntegratedAction(DiscreteAction):
         expected = "a DifferentialAction, such as ContactForwardDynamics"
         self.differential = expect(differential, DifferentialAction, "action to be integrated", expected)
         self.step = positive_time(step, "step of an integrated action")
-        for question in differential.asked_of_step(self.step):
-            ask_once(f"{type(self).__name__} of {self.step:g} s: {question}")
+        self._is_asked = False
         self.state, self.stage = differential.state, differential.stage
         self.costs, self.constraints = differential.costs, differential.constraints
 
@@ -85,6 +84,12 @@ class IntegratedAction(DiscreteAction):
     def open_at(self, x: ArrayLike) -> str:
         """As `Action.open_at`."""
         return self.differential.open_at(x)
+
+    def _ask(self) -> None:
+        """Ask about the step, before the first one is taken: the action of a terminal node takes none."""
+        self._is_asked = True
+        for question in self.differential.asked_of_step(self.step):
+            ask_once(f"{type(self).__name__} of {self.step:g} s: {question}")
 
     def _terminal(self, x: ArrayLike) -> StepCalculation:
         done = self.differential.calc(x)
@@ -133,6 +138,8 @@ class SemiImplicitEuler(IntegratedAction):
         """As `Action.calc`."""
         if u is None:
             return self._terminal(x)
+        if not self._is_asked:
+            self._ask()
         done: Any = self.differential.calc(x, u)
         if not done.success:
             return self._failed([done])
@@ -186,6 +193,8 @@ class RungeKutta4(IntegratedAction):
         """As `Action.calc`."""
         if u is None:
             return self._terminal(x)
+        if not self._is_asked:
+            self._ask()
         state, h = self.state, self.step
         stages: list[Any] = []
         slopes: list[Vector] = []
