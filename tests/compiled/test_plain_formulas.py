@@ -91,6 +91,33 @@ def test_the_normal_matrix_leaves_out_zeros_alone(rows: int) -> None:
             np.testing.assert_allclose(matrix @ found, e, rtol=0.0, atol=1e-12)
 
 
+@pytest.mark.parametrize("rows", [8, 9, 10, 11, 12, 24])
+def test_inequalities_that_hold_are_left_out_and_steps_have_the_same_bits(rows: int) -> None:
+    """In threes, wherever they stand, all of them too; with few inequalities nobody asks."""
+    n, rng, mu = 5, np.random.default_rng(rows), 1e-3
+    tables = Tables(Problem(Rn(n), [Implicit.above(Affine(np.ones((rows, n))))]), Options())
+    I, F, W = tables.where  # noqa: E741
+    J, y, kernels = I[I[layout.LEVEL_TABLE] + layout.JACOBIAN], I[layout.DUAL], plain("cholesky")
+    whole = Guarded([*I.numbers], I.closed)
+    assert (I[layout.AWAKE] != 0) == (rows > 8)
+    whole[layout.AWAKE] = 0
+    for share in (0.0, 0.2, 0.5, 1.0):
+        for _ in range(20 if rows > 8 else 0):
+            A = rng.standard_normal((rows, n)) * (rng.random((rows, 1)) < share)
+            e = rng.standard_normal(rows) * A.any(axis=1)
+            for c, i in itertools.product(range(n), range(rows)):
+                W[J + c * rows + i] = float(A[i, c])
+            threes = [A[i : i + 3].any() for i in range(0, rows - 2, 3)]
+            assert kernels._awake_rows(I, W, rows, n, J) == 3 * sum(threes) + rows % 3
+            steps = list[list[float]]()
+            for tables_of in (I, whole):
+                for i in range(rows):
+                    W[y + i] = float(e[i])
+                assert kernels.normal_solved(tables_of, F, W, rows, n, J, y, mu, False)
+                steps.append([W[y + i] if A[i].any() else 0.0 for i in range(rows)])
+            assert steps[0] == steps[1]
+
+
 def test_pivots_are_positive_numbers_or_nothing_is_solved() -> None:
     positive = plain("cholesky")._are_positive
     for p in ([1e-300, 1.0, 1e300], [1.0, 2.0, 3.0]):

@@ -43,7 +43,7 @@ READ: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
     "root": (lambda q: q[0] ** 0.5 + 3.0 * q[1] ** 1.0, lambda q: [[0.5 / np.sqrt(q[0]), 3, 0, 0]]),
     "what cancels": (lambda q: (0.0 * q[0] + 3.0) * q[1] + q[2] * (q[0] - q[0] + 2.0), lambda q: [[0, 3, 2, 0]]),
     "conjugate": (lambda q: np.conj(q) @ q, lambda q: [2.0 * q]),
-    "pole": (lambda q: q[1] / q[0], lambda q: [[-q[1] / q[0] ** 2, 1 / q[0], 0, 0]]),  # at a millionth of it, too
+    "pole": (lambda q: q[1] / q[0], lambda q: [[-q[1] / q[0] ** 2, 1 / q[0], 0, 0]]),  # some are near
 }  # fmt: skip
 """Functions with their Jacobians, by hand."""
 

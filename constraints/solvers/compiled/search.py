@@ -19,6 +19,9 @@ from ..newton.restarts import Restarts
 from ..options import Options
 from .packing import Integers, NotPacked, Packer, leaf_of
 
+LEAST_RESTING = 9
+"""With so many rows that may hold and be zero, steps are asked which are."""
+
 
 @final
 class SearchPacker:
@@ -66,6 +69,10 @@ class SearchPacker:
             header[name] = packer.memory(live)
         header[layout.NORMAL] = packer.memory(rows * rows)
         header[layout.DUAL], header[layout.ERROR_TRIAL] = packer.memory(rows), packer.memory(rows)
+        first = problem.levels[0] if problem.levels else ()
+        resting = sum(int((owner.rows.one_sided & owner.rows.mask).sum()) for owner in first)
+        if resting >= LEAST_RESTING:
+            header[layout.AWAKE] = packer.memory(sizes[0] * (2 + live))
         lower = header[layout.LEVELS] > 1
         above = sum(sizes) + live * (1 + self._options.saturating_passes) if lower else 0
         header[layout.ABOVE], header[layout.FACTORS] = packer.memory(above * live), packer.memory(above * live)

@@ -20,14 +20,18 @@ def weight(I: Integers, F: Floats, W: Floats, column: int, holding: bool) -> flo
 
 
 @kernel
-def _tile_made(I: Integers, F: Floats, W: Floats, m: int, J: int, N: int, tile: int, mu: float, holding: bool) -> None:
-    """Three by three entries, in registers: of rows i and j, from the columns that have numbers in some of both."""
-    i, j, count = I[tile], I[tile + 1], I[tile + 2]
+def _tile_made(
+    I: Integers, F: Floats, W: Floats, m: int, J: int, N: int, i: int, j: int, count: int, listed: int, mu: float,
+    holding: bool,
+) -> None:  # fmt: skip
+    """Three by three entries, in registers: of rows i and j, from so many columns, of a list at in I or all (0)."""
     a, b, c, d, e, f, g, h, k = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
     if i == j:
         a, e, k = mu, mu, mu
     for n in range(count):
-        column = I[tile + 3 + n]
+        column = n
+        if listed != 0:
+            column = I[listed + n]
         o = J + column * m
         s = weight(I, F, W, column, holding)
         u, v, w, x, y, z = s * W[o + i], s * W[o + i + 1], s * W[o + i + 2], W[o + j], W[o + j + 1], W[o + j + 2]
@@ -41,14 +45,8 @@ def _tile_made(I: Integers, F: Floats, W: Floats, m: int, J: int, N: int, tile: 
 
 
 @kernel
-def _made(I: Integers, F: Floats, W: Floats, m: int, n: int, J: int, N: int, mu: float, holding: bool) -> None:
-    """Upper half of the matrix, as far as its profile; below the diagonal stands what nobody reads."""
-    if m > 2:
-        tile = I[at.TILES] + 1
-        for _ in range(I[I[at.TILES]]):
-            _tile_made(I, F, W, m, J, N, tile, mu, holding)
-            tile += 3 + I[tile + 2]
-        return
+def _few_made(I: Integers, F: Floats, W: Floats, m: int, n: int, J: int, N: int, mu: float, holding: bool) -> None:
+    """Upper half of the matrix of one or two rows."""
     for i in range(m):
         for j in range(i, m):
             s = 0.0
@@ -57,6 +55,18 @@ def _made(I: Integers, F: Floats, W: Floats, m: int, n: int, J: int, N: int, mu:
             for c in range(n):
                 s = s + weight(I, F, W, c, holding) * W[J + c * m + i] * W[J + c * m + j]
             W[N + i * m + j] = s
+
+
+@kernel
+def _made(I: Integers, F: Floats, W: Floats, m: int, n: int, J: int, N: int, mu: float, holding: bool) -> None:
+    """Upper half of the matrix, as far as its profile; below the diagonal stands what nobody reads."""
+    if m > 2:
+        tile = I[at.TILES] + 1
+        for _ in range(I[I[at.TILES]]):
+            _tile_made(I, F, W, m, J, N, I[tile], I[tile + 1], I[tile + 2], tile + 3, mu, holding)
+            tile += 3 + I[tile + 2]
+    else:
+        _few_made(I, F, W, m, n, J, N, mu, holding)
 
 
 @kernel
@@ -259,6 +269,54 @@ def _six_solved(W: Floats, N: int, y: int) -> bool:
 
 
 @kernel
+def _awake_rows(I: Integers, W: Floats, m: int, n: int, J: int) -> int:
+    """How many rows are in threes that are not zero in all lanes, or in no three; AWAKE says which threes are.
+
+    Rows of inequalities that hold are zero, and factors of them are what they were.
+    """
+    awake, count = I[at.AWAKE], m % 3
+    for i in range(0, m - 2, 3):
+        W[awake + i] = 0.0
+        for c in range(n):
+            o = J + c * m + i
+            if any_of((W[o] != 0.0) | (W[o + 1] != 0.0) | (W[o + 2] != 0.0)):
+                W[awake + i] = 1.0
+                count += 3
+                break
+    return count
+
+
+@kernel
+def _awake_solved(
+    I: Integers, F: Floats, W: Floats, m: int, n: int, J: int, y: int, mu: float, holding: bool, count: int
+) -> bool:
+    """The normal equations of the rows that are awake; the others get zeros, of which no step is made."""
+    awake, N, row = I[at.AWAKE], I[at.NORMAL], 0
+    x = awake + m
+    K = x + m
+    for i in range(m):
+        if i >= m - m % 3 or any_of(W[awake + i - i % 3] != 0.0):
+            W[x + row] = W[y + i]
+            for c in range(n):
+                W[K + c * count + row] = W[J + c * m + i]
+            row += 1
+    if count > 2:
+        for i in range(0, count, 3):
+            for j in range(i, count, 3):
+                _tile_made(I, F, W, count, K, N, min(i, count - 3), min(j, count - 3), n, 0, mu, holding)
+    else:
+        _few_made(I, F, W, count, n, K, N, mu, holding)
+    solved = cholesky_solved(I, W, N, count, x, 0)
+    row = 0
+    for i in range(m):
+        W[y + i] = 0.0
+        if i >= m - m % 3 or any_of(W[awake + i - i % 3] != 0.0):
+            W[y + i] = W[x + row]
+            row += 1
+    return solved
+
+
+@kernel
 def normal_solved(I: Integers, F: Floats, W: Floats, m: int, n: int, J: int, y: int, mu: float, holding: bool) -> bool:
     """Solve the damped normal equations of m rows and n columns at J for y, in place; columns that are HELD count not.
 
@@ -269,5 +327,9 @@ def normal_solved(I: Integers, F: Floats, W: Floats, m: int, n: int, J: int, y: 
     if m == 6:
         _six_made(I, F, W, n, J, mu, holding)
         return _six_solved(W, I[at.NORMAL], y)
+    if I[at.AWAKE] != 0:
+        count = _awake_rows(I, W, m, n, J)
+        if count < m:
+            return _awake_solved(I, F, W, m, n, J, y, mu, holding, count)
     _made(I, F, W, m, n, J, I[at.NORMAL], mu, holding)
     return cholesky_solved(I, W, I[at.NORMAL], m, y, I[at.PROFILE])
