@@ -429,6 +429,11 @@ def test_a_wrong_inverse_is_named_in_the_result() -> None:
     assert "names the function" not in str(result)
     (found,) = result.diagnose(iterations=20, trials=2).undefined
     assert found.constraint == "2 wrist = elbow"
+    raised = Implicit.equal(Position(robot, "tool"), [0.45, 0.1, 0.4], name="raised")
+    both = Projector(Problem(robot, [coupled, raised]), Options(max_iterations=1)).project(robot.reference("home"))
+    assert both.status is Status.MAX_ITERATIONS  # whatever the status, the diagnosis looks at them
+    (helps,) = both.diagnose(iterations=200).suggestions
+    assert helps.startswith("Look at '2 wrist = elbow': its computed outputs do not satisfy it; its g_inverse")
     right = Explicit(Affine([[1.0]]), *segments, g=Affine([[2.0]]), g_inverse=Affine([[0.5]]), name="2 wrist = elbow")
     assert Projector(Problem(robot, [right])).project(robot.reference("home")).success
 

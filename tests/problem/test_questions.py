@@ -42,6 +42,10 @@ def test_degrees_and_millimetres_are_asked_about_once_a_problem(caplog: pytest.L
     assert "90 for 'elbow', whose bounds are [-0.1, 2.6] rad: is it in degrees?" in said[0]
     assert "is it in millimetres?" in said[0]
     assert asked(caplog, locked, hand) == []  # the same constraints in another problem, as in a graph
+    failed = lc.Projector(lc.Problem(robot, [locked])).project(robot.neutral)
+    caplog.clear()
+    assert "90 for 'elbow'" in str(failed.diagnose(iterations=20))
+    assert caplog.messages == []  # trials of a diagnosis start where the projection ended
     pose = lc.Implicit.equal(lc.Pose(robot, "tool"), [300.0, 200.0, 500.0, 0.0, 0.0, 0.0, 1.0])
     assert "millimetres" in asked(caplog, pose)[0]
     assert "degrees" in asked(caplog, lc.Implicit.equal(coordinate(3, 2.0, 1.0), [181.0]))[0]

@@ -23,6 +23,8 @@ from ...rows.right_hand_side import RightHandSide
 from ...rows.row_owner import RowOwner
 from ...rows.stack import Stack
 from ...rows.stacking import Order, stack_rows
+from ...workspace import Workspace
+from ..engine import Engine
 from ..newton.engine import NewtonEngine
 from ..options import Options
 from ..projection.engines import engine_of_trials
@@ -186,22 +188,28 @@ class Finder:
         """
         whole = self._options.max_iterations
         quarter = max(whole // 4, 1)
-        patient = Projector(part, replace(self._options, restarts=False, max_iterations=quarter), self._engine)
-        yield patient.project(self._q, rhs)
+        yield self._projected(part, self._q, rhs, replace(self._options, restarts=False, max_iterations=quarter))
         if whole < 4:
             return
         wide = replace(self._options, max_iterations=whole - 2 * quarter)
-        search = Projector(part, wide, self._engine).project(self._q, rhs)
+        search = self._projected(part, self._q, rhs, wide)
         yield search
         eighth = replace(self._options, restarts=False, max_iterations=max(quarter // 2, 1))
-        yield Projector(part, eighth, self._engine).project(search.q, rhs)
+        yield self._projected(part, search.q, rhs, eighth)
         bold = replace(eighth, damping=DAMPING_OF_BOLD_TRIES, patience_count=BOLD_PATIENCE)
-        yield Projector(part, bold, self._engine).project(self._q, rhs)
+        yield self._projected(part, self._q, rhs, bold)
         if part.explicits.owners:
-            solved = Projector(explicits_as_rows(part), replace(self._options, max_iterations=quarter), NewtonEngine())
-            found = solved.project(self._q, rhs)
+            fewer = replace(self._options, max_iterations=quarter)
+            found = self._projected(explicits_as_rows(part), self._q, rhs, fewer, NewtonEngine())
             if found.success and part.is_satisfied(found.q, rhs=rhs, threshold=self._options.threshold):
                 yield found
+
+    def _projected(
+        self, part: Problem, q: Vector, rhs: RightHandSide, options: Options, engine: Engine | None = None
+    ) -> Projection:
+        """A projection that nobody else sees: it asks nothing about its numbers."""
+        projector = Projector(part, options, engine or self._engine)
+        return projector.project_valid(q.copy(), part.check_rhs(rhs), Workspace())
 
     def _turned(self, q: Vector, part: Problem) -> Vector:
         """Joints that may turn, by whole turns as near to the middle of the given bounds as they come."""

@@ -264,10 +264,9 @@ def _undefined(projection: Projection, rhs: RightHandSide) -> tuple[Undefined, .
     found = at(lambda: q) or at(lambda: problem.resolution.resolved(q, rhs))
     if not found and projection.status is Status.UNDEFINED:
         found = tuple(_without_slopes(problem, q, rhs)) or at(lambda: _next(projection, rhs))
-        reason = f"its computed outputs do not satisfy it; {MISSED}"
-        missed = () if found else missed_by_outputs(problem, q, rhs, projection.options.threshold)
-        found += tuple(Undefined(owner.name, problem.constraints.index(owner), q, reason) for owner in missed)
-    return found
+    reason = f"its computed outputs do not satisfy it; {MISSED}"
+    missed = () if found or projection.success else missed_by_outputs(problem, q, rhs, projection.options.threshold)
+    return (*found, *(Undefined(owner.name, problem.constraints.index(owner), q, reason) for owner in missed))
 
 
 def _without_slopes(problem: Problem, q: Vector, rhs: RightHandSide) -> Iterator[Undefined]:

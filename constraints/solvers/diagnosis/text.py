@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from math import ceil, floor, inf, log10
 from typing import TYPE_CHECKING
 
+from ...problem.description import MISSED
 from ...rows.stack import label
 from ...words import counted, first_of
 from ..projection import engines
@@ -65,6 +66,8 @@ def _by_trials(diagnosis: Diagnosis) -> Iterator[str]:
         yield f"Ask for a threshold of {_rounded_up(diagnosis.rounding)} or more: float64 cannot resolve less here."
         return
     if diagnosis.solution is not None:
+        if any(MISSED in entry.reason for entry in diagnosis.undefined):
+            return  # found by solving for what is computed wrongly
         first = diagnosis.trials[0]
         if first.reached and first.tries == 1:
             more = f"{counted(first.iterations, 'more iteration')} from its result satisfy all (diagnosis.solution)"
@@ -120,7 +123,10 @@ def _by_domain(diagnosis: Diagnosis) -> Iterator[str]:
         if (entry.constraint, inf) in diagnosis.doubtful_jacobians:
             continue
         name = _label(diagnosis, entry.constraint, entry.position)
-        yield f"Start where {name} has a value, or keep it there with bounds: {entry.reason}."
+        if MISSED in entry.reason:
+            yield f"Look at {name}: {entry.reason}."
+        else:
+            yield f"Start where {name} has a value, or keep it there with bounds: {entry.reason}."
 
 
 def _conflict(diagnosis: Diagnosis) -> Iterator[str]:
