@@ -143,6 +143,8 @@ def test_robots_without_geometry_are_sticks() -> None:
     q = robot.reference("home")
     with show(robot, "home", page=PageOptions(port=0)) as view:
         bars = [node for name, node in nodes(view).items() if name.startswith("/sticks/")]
+        colours = [bar.color for bar in bars]  # the one on the ground is grey
+        assert colours == [(176, 176, 176)] + [(0, 114, 178)] * (len(bars) - 1)
         ends = robot.at(q).placed().oMi
         tool = robot.at(q).placement("tool").translation
         tips = []

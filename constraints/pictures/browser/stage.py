@@ -20,7 +20,7 @@ from ...robot.files.packages import VisualFile
 from ...robot.frame_table import FrameKind
 from ...words import first_names
 from ..figures import BAD, PALETTE
-from ..robots import SHORTEST, Stick, colours_of, ends_of, parts_of, sticks_of
+from ..robots import GROUND, SHORTEST, Stick, colours_of, ends_of, parts_of, sticks_of
 from ..views import Region
 from .film import Film, thinned
 from .meshes import Meshes, at, between
@@ -185,17 +185,17 @@ class Stage:
         return sticks_of(robot, [*bodies, *ends_of(robot, bodies)])
 
     def _add_sticks(self, seen: set[int]) -> list[Any]:
-        """Bars from joint to joint, and a ball at each end, and at each joint; none of joints that are seen."""
+        """Bars from joint to joint, grey on the ground, and a ball at each end and joint that is not seen."""
         robot, r, bars = self._film.robot, self._radius, list[Any]()
-        parts, colours = ["", *parts_of(robot)], {"": PALETTE[0], **colours_of(robot)}
+        own = colours_of(robot)
+        colours = [GROUND, *(own[part] for part in parts_of(robot))]
         links = self._links_of_joints() if self._met else {}
         met = {joint: any([self._collides(link) for link in names]) for joint, names in links.items()}
-        paints = [OPEN if met.get(joint) else rgb(colours[part]) for joint, part in enumerate(parts)]
-        balls = {(joint, (0.0, 0.0, 0.0)): paints[joint] for joint in {*range(1, len(parts))} - seen}
+        paints = [OPEN if met.get(joint) else rgb(colour) for joint, colour in enumerate(colours)]
+        balls = {(joint, (0.0, 0.0, 0.0)): paints[joint] for joint in {*range(1, len(paints))} - seen}
         for i, (name, start, end) in enumerate(self._sticks):
-            paint = paints[start[0] or end[0]]
-            bars.append(self._bar(f"/sticks/{i} {plain(name)}", r, paint))
-            balls |= {(joint, tuple(point.tolist())): paint for joint, point in (start, end)}
+            bars.append(self._bar(f"/sticks/{i} {plain(name)}", r, paints[start[0]]))
+            balls |= {(joint, tuple(point.tolist())): paints[joint] for joint, point in (start, end) if joint}
         for i, ((joint, point), paint) in enumerate(balls.items()):
             self._ball(f"ball {i}", joint, np.array(point), BALL * r, paint)
         return bars
