@@ -148,74 +148,58 @@ def solved(A: Any, b: Any) -> Any:
     return np.array(list(mp.lu_solve(mp.matrix(A.tolist()), mp.matrix(list(b)))), dtype=object)
 
 
-def _plane(c: Any, s: Any) -> Any:
-    return np.array([[c, -s], [s, c]], dtype=object)
+# Leaves of spaces: from doubles, moved along a tangent vector, and the logarithm of one seen from another. Those of the
+# plane are motions of space, about z and along x and y.
+
+TWIST = {SO2.atoms: [5], SO3.atoms: [3, 4, 5], SE2.atoms: [0, 1, 5], SE3.atoms: [0, 1, 2, 3, 4, 5]}
+"""Where the tangent vector of a leaf stands in a twist, linear part first."""
 
 
-# Leaves of spaces: from doubles, moved along a tangent vector, and the logarithm of one seen from another.
-
-
-def _as_3(M: Any) -> tuple[Any, Any]:
-    """A motion of the plane as one of space."""
-    R, p = eye(3), exact(np.zeros(3))
-    R[:2, :2], p[:2] = M
-    return R, p
+def _about_z(c: Any, s: Any) -> Any:
+    n, R = mp.sqrt(c * c + s * s), eye(3)
+    R[:2, :2] = np.array([[c, -s], [s, c]], dtype=object) / n
+    return R
 
 
 def leaf_of(kind: Space, q: Any) -> Leaf:
     if kind.is_flat:
         return exact(q)
-    if kind.atoms == SO3.atoms:
-        return of_quaternion(q)
-    if kind.atoms == SE3.atoms:
-        return of_quaternion(q[3:]), exact(q[:3])
-    c, s = exact(q[-2:])
-    n = mp.sqrt(c * c + s * s)
-    return _plane(c / n, s / n) if kind.atoms == SO2.atoms else (_plane(c / n, s / n), exact(q[:2]))
+    turn = 4 if kind.atoms in (SO3.atoms, SE3.atoms) else 2
+    R, p = of_quaternion(q[-4:]) if turn == 4 else _about_z(*exact(q[-2:])), exact(np.zeros(3))
+    p[: len(q) - turn] = exact(q[:-turn])
+    return (R, p) if len(q) > turn else R
 
 
 def leaf_moved(kind: Space, x: Leaf, v: Any) -> Leaf:
     if kind.is_flat:
         return x + v
-    if kind.atoms == SO3.atoms:
-        return x @ rotation(v)
-    if kind.atoms == SO2.atoms:
-        return x @ _plane(mp.cos(v[0]), mp.sin(v[0]))
-    if kind.atoms == SE2.atoms:
-        w = np.array([mp.mpf(0), mp.mpf(0), v[2]], dtype=object)
-        lin = left_jacobian(w) @ np.array([v[0], v[1], mp.mpf(0)], dtype=object)
-        return product(x, (rotation(w)[:2, :2], lin[:2]))
-    return product(x, (rotation(v[3:]), left_jacobian(v[3:]) @ v[:3]))
+    twist = exact(np.zeros(6))
+    twist[TWIST[kind.atoms]] = v
+    R = rotation(twist[3:])
+    return product(x, (R, left_jacobian(twist[3:]) @ twist[:3])) if isinstance(x, tuple) else x @ R
 
 
 def leaf_log(kind: Space, a: Leaf, b: Leaf) -> Any:
     """Of a^-1 b."""
     if kind.is_flat:
         return b - a
-    if kind.atoms == SO3.atoms:
-        return rotation_vector(a.T @ b)
-    if kind.atoms == SO2.atoms:
-        R = a.T @ b
-        return np.array([mp.atan2(R[1, 0], R[0, 0])], dtype=object)
-    R, p = product(inverted(a), b)
-    if kind.atoms == SE2.atoms:
-        R, p = _as_3((R, p))
-        w = rotation_vector(R)
-        return np.concatenate([solved(left_jacobian(w), p)[:2], w[2:]])
-    w = rotation_vector(R)
-    return np.concatenate([solved(left_jacobian(w), p), w])
+    R, p = product(inverted(a), b) if isinstance(a, tuple) else (a.T @ b, exact(np.zeros(3)))
+    planar = kind.atoms in (SO2.atoms, SE2.atoms)  # the angle of a half turn has a sign there
+    w = exact([0, 0, 1]) * mp.atan2(R[1, 0], R[0, 0]) if planar else rotation_vector(R)
+    linear = solved(left_jacobian(w), p) if isinstance(a, tuple) else p
+    return np.concatenate([linear, w])[TWIST[kind.atoms]]
 
 
-def leaf_product(kind: Space, a: Leaf, b: Leaf) -> Leaf:
-    if kind.is_flat:
-        return a + b
-    return a @ b if kind.atoms in (SO3.atoms, SO2.atoms) else product(a, b)
+def leaf_product(a: Leaf, b: Leaf) -> Leaf:
+    if isinstance(a, tuple):
+        return product(a, b)
+    return a + b if a.ndim == 1 else a @ b
 
 
-def leaf_inverse(kind: Space, a: Leaf) -> Leaf:
-    if kind.is_flat:
-        return -a
-    return a.T if kind.atoms in (SO3.atoms, SO2.atoms) else inverted(a)
+def leaf_inverse(a: Leaf) -> Leaf:
+    if isinstance(a, tuple):
+        return inverted(a)
+    return -a if a.ndim == 1 else a.T
 
 
 def point_of(space: Space, q: Any) -> Point:
@@ -273,7 +257,7 @@ def _joint(joint: Any, kind: str, leaves: list[Leaf]) -> tuple[Any, Any]:
     if kind in ("HX", "HY", "HZ", "HelicalUnaligned"):
         return _about(axis(), x[0]), axis() * (mp.mpf(float(whole.pitch)) * x[0])
     if kind == "Planar":
-        return _as_3(x)
+        return x
     if kind == "Spherical":
         return x, still
     if kind == "SphericalZYX":
@@ -370,8 +354,7 @@ OPERATORS: dict[str, Callable[..., Any]] = {
 def _expression(f: Expression, point: Point) -> Point:
     operands = [value_at(g, point) for g in f.functions]
     if f.operator == "inverse":
-        leaves = f.outputs.leaves()
-        return [leaf_inverse(leaf.space, x) for leaf, x in zip(leaves, operands[0], strict=True)]
+        return [leaf_inverse(x) for x in operands[0]]
     vectors = [_joined(x) if g.outputs.is_flat else x[0] for g, x in zip(f.functions, operands, strict=True)]
     if f.operator == "power":
         c = int(f.number or 0) if f.number == int(f.number or 0) else mp.mpf(f.number)
@@ -434,7 +417,7 @@ def _of_its_class(f: Function, point: Point) -> Point:
     if isinstance(f, PoseOfContact):
         h, turn = _joined(point[:-1]), point[-1]
         about = eye(3)
-        about[1:, 1:] = turn
+        about[1:, 1:] = turn[:2, :2]
         p = np.array([h[0] - mp.mpf(f.margin), h[1] + h[5], h[2] + h[6]], dtype=object)
         return [(rotation([mp.mpf(0), h[3], h[4]]) @ about, p)]
     return _of_others(f, point)
@@ -470,8 +453,8 @@ def _contact(f: Any, point: Point) -> Point:
     if isinstance(f, ConvexShapeContact):
         return [rows]
     if isinstance(f, ConvexShapeContactComplement):
-        return [near, _plane(*turn)]
-    return [np.concatenate([rows, near]), _plane(*turn)]
+        return [near, _about_z(*turn)]
+    return [np.concatenate([rows, near]), _about_z(*turn)]
 
 
 def _of_frames(f: Any, point: Point) -> Point:
@@ -542,7 +525,7 @@ def _straight(f: Any, point: Point) -> Point:
         return point_of(as_space(f.outputs, f.name), np.asarray(f.constant))
     if isinstance(f, RightTranslation):
         c = point_of(f.space, f.constant)
-        return [leaf_product(leaf.space, x, y) for leaf, x, y in zip(f.space.leaves(), point, c, strict=True)]
+        return [leaf_product(x, y) for x, y in zip(point, c, strict=True)]
     raise NotImplementedError(type(f).__name__)
 
 
@@ -561,12 +544,11 @@ def _of_others(f: Any, point: Point) -> Point:
         a, b = value_at(f.right, point), value_at(f.left, point)
         return [_joined(b) - _joined(a) if f.left.outputs.is_flat else log_between(f.left.outputs, a, b)]
     if isinstance(f, Twin):
-        pairs = zip(f.outputs.leaves(), value_at(f.f, point), value_at(f.g, point), strict=True)
-        return [leaf_product(leaf.space, leaf_inverse(leaf.space, x), y) for leaf, x, y in pairs]
+        pairs = zip(value_at(f.f, point), value_at(f.g, point), strict=True)
+        return [leaf_product(leaf_inverse(x), y) for x, y in pairs]
     if isinstance(f, Translated):
         c = point_of(f.inner.outputs, f.constant)
-        pairs = zip(f.inner.outputs.leaves(), value_at(f.inner, point), c, strict=True)
-        inside = [leaf_product(leaf.space, x, y) for leaf, x, y in pairs]
+        inside = [leaf_product(x, y) for x, y in zip(value_at(f.inner, point), c, strict=True)]
         return inside if f.outer is None else value_at(f.outer, inside)
     if isinstance(f, Restriction | Lifted):
         space, block = (f.function.outputs, cast(Any, f.rows)) if isinstance(f, Restriction) else (f.space, f.block)
