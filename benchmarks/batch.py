@@ -22,6 +22,7 @@ from concurrent.futures import ProcessPoolExecutor
 
 import bench_setup
 import numpy as np
+from timing import in_bursts
 
 from constraints import Implicit, Pose, Problem, Projector
 from constraints.models import sample_two_arms
@@ -34,13 +35,13 @@ def grip() -> Projector:
     return Projector(Problem(robot, [Implicit.equal(bar, bar.value(robot.reference("home")))]))
 
 
-def cpu_seconds(pool: ProcessPoolExecutor) -> np.ndarray:
-    """CPU time so far of this process, and of all workers of a pool."""
+def worker_seconds(pool: ProcessPoolExecutor) -> float:
+    """CPU time so far of all workers of a pool."""
     ticks = 0
     for pid in pool._processes:
         with open(f"/proc/{pid}/stat", encoding="ascii") as file:
             ticks += sum(map(int, file.read().rpartition(")")[2].split()[11:13]))
-    return np.array([time.process_time(), ticks / os.sysconf("SC_CLK_TCK")])
+    return ticks / os.sysconf("SC_CLK_TCK")
 
 
 def main() -> int:
@@ -69,16 +70,11 @@ def main() -> int:
         if any(q.tobytes() != found["single calls"].tobytes() for q in found.values()):
             print("the ways differ")
             return 1
-        seconds: dict[str, list[float]] = {name: [] for name in ways}
-        pools, cpu = {"one worker": one, several: many}, {"one worker": np.zeros(2), several: np.zeros(2)}
-        for _ in range(repeats):
-            for name, run in ways.items():
-                before = cpu_seconds(pools[name]) if name in pools else np.zeros(2)
-                began = time.perf_counter()
-                run()
-                seconds[name].append(time.perf_counter() - began)
-                if name in pools:
-                    cpu[name] += cpu_seconds(pools[name]) - before
+        pools = {"one worker": one, several: many}
+        clocks = lambda: np.array([time.perf_counter(), time.process_time(), *map(worker_seconds, pools.values())])  # noqa: E731
+        times = {name: 1e-6 * us for name, us in in_bursts(ways, repeats, clock=clocks).items()}
+    seconds = {name: each[:, 0] for name, each in times.items()}
+    cpu = {name: (times[name][:, 1].sum(), times[name][:, 2 + i].sum()) for i, name in enumerate(pools)}
     print(
         f"{rows} rows, {repeats} repeats, load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores: same bits all ways"
     )
@@ -87,9 +83,9 @@ def main() -> int:
     for name in ways:
         a, b = medians["one worker"] / medians[name], quiet["one worker"] / quiet[name]
         print(f"{name:20} {medians[name]:9.3f} {a:6.2f} {quiet[name]:11.3f} {b:6.2f}")
-    paired = np.array(seconds["one worker"]) / np.array(seconds[several])
+    paired = seconds["one worker"] / seconds[several]
     print(f"one worker / {several}, repeat by repeat: median {np.median(paired):.2f}, best {paired.max():.2f}")
-    alone = cpu["one worker"].sum() / (cpu[several][0] + cpu[several][1] / given.workers)
+    alone = sum(cpu["one worker"]) / (cpu[several][0] + cpu[several][1] / given.workers)
     shares = ", ".join(f"{name} {here:.2f} s here and {there:.2f} s there" for name, (here, there) in cpu.items())
     print(f"CPU time: {shares}; predicts {alone:.2f}")
     return 0

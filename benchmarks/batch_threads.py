@@ -26,6 +26,7 @@ from typing import Any
 import bench_setup
 import numpy as np
 from problem_files import PROBLEMS, build, read
+from timing import in_bursts
 
 from constraints import Options, Problem, Projector
 from constraints.solvers.compiled.problem import packed
@@ -56,6 +57,12 @@ def kernel_of(problem: Problem, options: Options, Q: np.ndarray) -> Callable[[],
     return run
 
 
+def clocks() -> np.ndarray:
+    """Seconds: on the wall, of the processor in this thread, and in the others of this process."""
+    mine = time.thread_time()
+    return np.array([time.perf_counter(), mine, time.process_time() - mine])
+
+
 def measure(path: Path, rows: int, rounds: int, chunk: int | None, pool: ThreadPoolExecutor) -> str:
     """A line of the table."""
     file = read(path)
@@ -70,28 +77,22 @@ def measure(path: Path, rows: int, rounds: int, chunk: int | None, pool: ThreadP
         kernel()
         one.result()
 
-    ways: tuple[Callable[[], object], ...] = (
-        kernel, lambda: projector.project_batch(Q), lambda: projector.project_batch(Q, executor=pool, chunk=chunk), both
-    )  # fmt: skip
+    ways: dict[str, Callable[[], object]] = {
+        "kernel": kernel, "batch": lambda: projector.project_batch(Q), "both": both,
+        "threads": lambda: projector.project_batch(Q, executor=pool, chunk=chunk),
+    }  # fmt: skip
     here, there = projector.project_batch(Q), projector.project_batch(Q, executor=pool, chunk=chunk)
     if here.q.tobytes() != there.q.tobytes():
         raise SystemExit(f"{file.name}: threads give other bits")
-    us, cpu = np.empty((2, rounds, len(ways)))
-    for turn, used in zip(us, cpu, strict=True):
-        for i, run in enumerate(ways):
-            began, mine, all_of_us = time.perf_counter(), time.thread_time(), time.process_time()
-            run()
-            turn[i] = 1e6 / rows * (time.perf_counter() - began)
-            here_only = time.thread_time() - mine
-            used[i] = 1e6 / rows * (here_only + 0.5 * (time.process_time() - all_of_us - here_only))
-    alone, batch, threads, twice = us.min(axis=0)
-    beside = float(np.median(us[:, 1] - us[:, 0]))
-    quiet = np.quantile(cpu, 0.25, axis=0)
+    times = {way: us / rows for way, us in in_bursts(ways, rounds, clock=clocks).items()}
+    alone, batch, threads, twice = (times[way][:, 0].min() for way in ("kernel", "batch", "threads", "both"))
+    beside = float(np.median(times["batch"][:, 0] - times["kernel"][:, 0]))
+    quiet = [float(np.quantile(times[way][:, 1] + 0.5 * times[way][:, 2], 0.25)) for way in ("batch", "threads")]
     each = 1e6 * here.success.mean()
     return (
         f"{file.name:26} {alone:7.2f} {batch:7.2f} {beside:7.2f} {threads:7.2f} {each / batch:9.0f} "
         f"{each / threads:9.0f} {batch / threads:6.2f} {2.0 * alone / twice:8.2f} "
-        f"{quiet[1] / quiet[2]:9.2f}"
+        f"{quiet[0] / quiet[1]:9.2f}"
     )
 
 

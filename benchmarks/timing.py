@@ -19,23 +19,26 @@ Times = dict[str, NDArray[np.float64]]
 
 
 def in_bursts(
-    calls: Mapping[Any, Callable[[], Any]], repeats: int, burst: int = 1, clock: Callable[[], float] = time.process_time
+    calls: Mapping[Any, Callable[[], Any]], repeats: int, burst: int = 1, clock: Callable[[], Any] = time.process_time
 ) -> dict[Any, NDArray[np.float64]]:
-    """Times of each call [us], one for each burst: processor time of this process, in bursts that go round."""
-    found = {name: np.zeros(repeats) for name in calls}
+    """Times of each call [us], one for each burst: processor time of this process, in bursts that go round.
+
+    A clock may give several times, which are columns then.
+    """
+    found: dict[Any, list[Any]] = {name: [] for name in calls}
     for call in calls.values():
         call()
     gc.disable()  # as `timeit` does
-    for k in range(repeats):
+    for _ in range(repeats):
         for name, call in calls.items():
             if burst > 1:
                 call()  # its own memory is near again
             start = clock()
             for _ in range(burst):
                 call()
-            found[name][k] = (clock() - start) / burst * 1e6
+            found[name].append((clock() - start) / burst * 1e6)
     gc.enable()
-    return found
+    return {name: np.array(times) for name, times in found.items()}
 
 
 def with_seconds(run: Callable[[], Any]) -> tuple[Any, float]:
