@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import bench_setup  # noqa: F401
+import judge
 import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
@@ -102,7 +103,7 @@ class Judge:
         limit = THRESHOLD * (1.0 + ROUNDING)
         errors = [self._grasp_error(q, *grasp) for grasp in held]
         errors += [self._table_error(q, box) for box in left if self._surfaces]
-        moved = [self._moved(start, q, box) for box in stood]
+        moved = [judge.far(*(self._pose(at, f"{box}/root_joint").copy() for at in (start, q))) for box in stood]
         return self._in_bounds(q) and max(errors, default=0.0) <= limit and max(moved, default=0.0) <= 2.0 * limit
 
     @staticmethod
@@ -118,9 +119,8 @@ class Judge:
     def _grasp_error(self, q: Array, arm: str, box: str, handle: int) -> float:
         numbers = self._system["box"]["handles"][handle]["pose_xyz_quat_xyzw"]
         handle_pose = pin.XYZQUATToSE3(np.array([*numbers[:3], *numbers[4:], numbers[3]]))  # HPP reads w first
-        oMg = self._pose(q, f"{arm}/wrist_3_joint") * self._gripper
-        gMh = oMg.actInv(self._pose(q, f"{box}/root_joint") * handle_pose)
-        return float(np.linalg.norm(np.r_[gMh.translation, pin.log3(gMh.rotation)]))
+        gripper = self._pose(q, f"{arm}/wrist_3_joint") * self._gripper
+        return judge.far(gripper, self._pose(q, f"{box}/root_joint") * handle_pose)
 
     def _table_error(self, q: Array, box: str) -> float:
         """Height and tilt of the bottom of a box on the table; infinite beside it."""
@@ -133,11 +133,6 @@ class Judge:
         height = bottom[2] - self._system["placement_margin"]
         up = tMb.rotation[:, 2]
         return float(np.hypot(height, np.arccos(np.clip(up[2], -1.0, 1.0))))
-
-    def _moved(self, start: Array, q: Array, box: str) -> float:
-        before = self._pose(start, f"{box}/root_joint").copy()
-        apart = before.actInv(self._pose(q, f"{box}/root_joint"))
-        return float(np.linalg.norm(np.r_[apart.translation, pin.log3(apart.rotation)]))
 
     def _in_bounds(self, q: Array) -> bool:
         n = 6 * len(self._arms)

@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from plain_rows import Many
-from soundness_blocks import UNIT, Block, Mask, Vector, make_block
+from soundness_blocks import UNIT, Block, Mask, make_block
 
 from constraints import Projection, ProjectionBatch, Status
 
@@ -25,41 +24,30 @@ Fault = tuple[int, str]
 """A row, and what is wrong with it."""
 
 
-@dataclass(frozen=True, eq=False)
-class Ends:
-    """What came of some rows: arrays as those of a `ProjectionBatch`, and what is known of their making.
+RESULT = ("q", "status", "iterations", "restarts", "residual", "success")
+"""What is compared of results. Ends are records of these, and of `made`: rows that have a result; the others raised."""
 
-    Attributes:
-        made: (n,) rows that have a result; the others raised.
-        success: (n,) whether the result says so.
-    """
 
-    q: Many
-    status: NDArray[np.object_]
-    iterations: NDArray[np.int64]
-    restarts: NDArray[np.int64]
-    residual: Vector
-    success: Mask
-    made: Mask
+def no_ends(n: int, nq: int) -> Any:
+    """Ends of n rows that have no result yet."""
+    kinds = ((np.float64, nq), object, np.int64, np.int64, np.float64, np.bool_)
+    ends: Any = np.recarray(n, dtype=[*zip(RESULT, kinds, strict=True), ("made", np.bool_)])
+    ends.q, ends.residual = np.nan, np.nan
+    ends.status, ends.iterations, ends.restarts, ends.success, ends.made = None, 0, 0, False, False
+    return ends
 
-    @staticmethod
-    def none(n: int, nq: int) -> Ends:
-        iterations, restarts = np.zeros((2, n), dtype=np.int64)
-        success, made = np.zeros((2, n), dtype=np.bool_)
-        status, q = np.empty(n, dtype=np.object_), np.full((n, nq), np.nan)
-        return Ends(q, status, iterations, restarts, np.full(n, np.nan), success, made)
 
-    def take(self, i: int | slice, result: Projection | ProjectionBatch) -> None:
-        """Those of a row, or of all."""
-        self.q[i], self.status[i], self.iterations[i] = result.q, result.status, result.iterations
-        self.restarts[i], self.residual[i], self.success[i] = result.restarts, result.residual, result.success
-        self.made[i] = True
+def take(ends: Any, i: int | slice, result: Projection | ProjectionBatch) -> None:
+    """Those of a row, or of all."""
+    for name in RESULT:
+        ends[name][i] = getattr(result, name)
+    ends.made[i] = True
 
-    def same(self, other: Ends) -> Mask:
-        """Rows that are those of another, bit for bit."""
-        counts = (self.iterations == other.iterations) & (self.restarts == other.restarts)
-        residual = self.residual.view(np.int64) == other.residual.view(np.int64)
-        return same_bits(self.q, other.q) & (self.status == other.status) & counts & residual
+
+def same(a: Any, b: Any) -> Mask:
+    """Rows that are equal bit for bit."""
+    counts = (a.iterations == b.iterations) & (a.restarts == b.restarts) & (a.status == b.status)
+    return same_bits(a.q, b.q) & counts & (a.residual.view(np.int64) == b.residual.view(np.int64))
 
 
 def where(mask: Mask) -> list[int]:
@@ -85,16 +73,16 @@ def faults(block: Block, rows: int | None = None) -> tuple[Counter[str], list[Fa
     return Counter(names), sorted(found, key=lambda fault: fault[0])
 
 
-def _ends(block: Block, starts: Many) -> tuple[Ends, list[Fault]]:
+def _ends(block: Block, starts: Many) -> tuple[Any, list[Fault]]:
     """Results by one batch and by single calls, and what is wrong with how they were made."""
     n, nq = starts.shape
-    batch, ends, found = Ends.none(n, nq), Ends.none(n, nq), list[Fault]()
+    batch, ends, found = no_ends(n, nq), no_ends(n, nq), list[Fault]()
     given = starts.copy()
     try:
         results = block.project_batch(given)
         if np.shares_memory(results.q, given):
             found.append((0, "the results of the batch are the starts' memory"))
-        batch.take(slice(None), results)
+        take(batch, slice(None), results)
     except Exception as error:
         found.append((0, f"the batch raised {type(error).__name__}: {error}"))
     changed = ~same_bits(given, starts)
@@ -110,22 +98,21 @@ def _ends(block: Block, starts: Many) -> tuple[Ends, list[Fault]]:
         if result.q.shape != q0.shape or np.shares_memory(result.q, q0):
             found.append((i, "the result has another shape, or is the start's memory"))
         else:
-            ends.take(i, result)
+            take(ends, i, result)
     changed |= ~same_bits(given, starts)
     found += [(i, "the start was changed") for i in where(changed)]
-    apart = batch.made & ends.made & ~batch.same(ends)
+    apart = batch.made & ends.made & ~same(batch, ends)
     found += [(i, f"the single call gives {_told(ends, i)}, the batch {_told(batch, i)}") for i in where(apart)]
-    for mine, its in zip(vars(ends).values(), vars(batch).values(), strict=True):
-        mine[::3] = its[::3]
+    ends[::3] = batch[::3]
     return ends, found
 
 
-def _told(ends: Ends, i: int) -> str:
+def _told(ends: Any, i: int) -> str:
     status, figures = ends.status[i], (ends.iterations[i], ends.restarts[i], ends.residual[i])
     return f"{getattr(status, 'name', status)} after {figures[0]} iterations, {figures[1]} restarts, {figures[2]!r}"
 
 
-def _judged(block: Block, starts: Many, ends: Ends, found: list[Fault]) -> Iterator[Fault]:
+def _judged(block: Block, starts: Many, ends: Any, found: list[Fault]) -> Iterator[Fault]:
     """What is wrong with results."""
     options, q, n = block.projector.options, ends.q, len(starts)
     unsound = np.zeros(n, dtype=np.bool_)
@@ -177,13 +164,13 @@ def _judged(block: Block, starts: Many, ends: Ends, found: list[Fault]) -> Itera
     yield from those(lies, lambda i: f"says its residual is {residual[i]:.9g}, but it is {error[i]:.9g}")
 
 
-def _again(block: Block, ends: Ends, rows: list[int]) -> Iterator[Fault]:
+def _again(block: Block, ends: Any, rows: list[int]) -> Iterator[Fault]:
     """Projecting solutions, all of them in one batch, gives them back bit for bit."""
     if not rows:
         return
-    again = Ends.none(len(rows), ends.q.shape[1])
+    again = no_ends(len(rows), ends.q.shape[1])
     try:
-        again.take(slice(None), block.project_batch(ends.q[rows]))
+        take(again, slice(None), block.project_batch(ends.q[rows]))
     except Exception as error:
         yield rows[0], f"the batch of solutions raised {type(error).__name__}: {error}"
         return
@@ -192,7 +179,7 @@ def _again(block: Block, ends: Ends, rows: list[int]) -> Iterator[Fault]:
         yield rows[k], f"projected again, its solution ends as {_told(again, k)} at distance {distance:.3g}"
 
 
-def _kept(block: Block, starts: Many, ends: Ends, asked: Mask) -> Iterator[Fault]:
+def _kept(block: Block, starts: Many, ends: Any, asked: Mask) -> Iterator[Fault]:
     """Starts that are solutions come back bit for bit, so of what moved none was one."""
     rows = where(asked & block.inside(starts))
     error, turned = block.measure(starts[rows])
