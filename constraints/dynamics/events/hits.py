@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.linalg import norm
 
@@ -13,7 +15,7 @@ from ...loops import ConstraintSet
 from ...robot import Motion
 from ..impact import Impact, impact
 from .balance import energies
-from .sides import LITTLE, NO_DISTANCE, STILL_SPEED, SeenSides, Standing, balanced
+from .sides import LITTLE, NO_DISTANCE, STILL_SPEED, SeenSides, Standing, all_ways, balanced
 
 
 def hit(seen: SeenSides, coming: BoolVector) -> tuple[Motion, ConstraintSet]:
@@ -21,47 +23,72 @@ def hit(seen: SeenSides, coming: BoolVector) -> tuple[Motion, ConstraintSet]:
 
     Each side that is hit leaves with its restitution, the others that are touched do not move into the ground; what
     would pull is left out, but for impacts below the speed of rest, or a box would rock without end; what would need
-    more friction than there is slips during the impact. If the sides do work, which Newton's law allows together
-    with friction, there is no bounce. Closures may do some: of targets that move, and of rates that were open.
+    more friction than there is slips during the impact. There is no bounce where it has no solution, or the sides would
+    do work, which Newton's law allows together with friction. Closures may do some: of targets that move, and of rates
+    that were open.
     """
     own, robot, q = seen.sides, seen.holds.robot, seen.motion.q
     before = energies(seen.motion)[0]
     for bounces in (True, False):
-        after, standing, work = _impact(seen, coming, bounces)
-        motion = robot.at(q, after)
-        if not bounces or energies(motion)[0] - work <= before * (1.0 + LITTLE):
+        found = _impact(seen, coming, bounces)
+        motion = robot.at(q, found.after)
+        if not bounces or (found.better is None and energies(motion)[0] - found.work <= before * (1.0 + LITTLE)):
             break
-    return motion, own.switched(seen.holds, standing)
+    return motion, own.switched(seen.holds, found.standing)
 
 
-def _impact(seen: SeenSides, coming: BoolVector, bounces: bool) -> tuple[Vector, Standing, float]:
-    own, hit = seen.sides, coming.copy()
-    grips = own.grips
-    standing = Standing(seen.standing.on | hit, seen.standing.sticks | (hit & grips))
-    known = set[bytes]()
-    while True:
-        e = np.array([side.restitution for side in own.sides])
-        e[~hit | (-seen.rates <= own.rest_speed)] = 0.0
-        e *= bounces
-        after, pushes, alongs, work = _impulses(seen, standing, -e * np.minimum(seen.rates, 0.0))
-        if (-seen.rates[hit] <= own.rest_speed).all():  # what pulls is held, too
-            alongs = [along if push > 0.0 else 0.0 * along for along, push in zip(alongs, pushes, strict=True)]
-            pushes = np.maximum(pushes, 0.0)
-        better = standing.lessened(own.sides, pushes, alongs, largest(pushes))
-        if better is None:
-            rates = seen.jacobian[seen.normals] @ after
-            sinks = ~standing.on & (seen.gaps <= NO_DISTANCE) & (rates < -STILL_SPEED)
-            if sinks.any():
-                hit = hit | (sinks & ~seen.standing.on)
-                better = Standing(standing.on | sinks, standing.sticks | (sinks & grips))
-        mark = standing.on.tobytes() + standing.sticks.tobytes()
-        if better is None or mark in known:
-            break
-        known.add(mark)
-        standing = better
+class _Tried(NamedTuple):
+    """An impact: velocity and sides after it, the work of all other rows, what to try instead; None if it is right."""
+
+    after: Vector
+    standing: Standing
+    work: float
+    better: Standing | None
+
+
+def _impact(seen: SeenSides, coming: BoolVector, bounces: bool) -> _Tried:
+    """The worst side is changed first; where that goes round, or jams, all that few sides can do is tried."""
+    grips, known, jammed = seen.sides.grips, set[bytes](), None
+    standing = Standing(seen.standing.on | coming, seen.standing.sticks | (coming & grips))
+    found = None
+    try:
+        while standing.mark not in known:
+            known.add(standing.mark)
+            found = _tried(seen, standing, coming, bounces)
+            if found.better is None:
+                return found
+            standing = found.better
+    except UndefinedError as error:
+        jammed = error
+    for standing in all_ways(seen.standing.on | coming | (seen.gaps <= NO_DISTANCE), grips):
+        try:
+            tried = _tried(seen, standing, coming, bounces)
+        except UndefinedError:
+            continue
+        if tried.better is None:
+            return tried
+    if jammed is not None or found is None:
+        raise jammed or AssertionError
+    return found
+
+
+def _tried(seen: SeenSides, standing: Standing, coming: BoolVector, bounces: bool) -> _Tried:
+    own, grips, hit = seen.sides, seen.sides.grips, coming | (standing.on & ~seen.standing.on)
+    e = np.array([side.restitution for side in own.sides])
+    e[~hit | (-seen.rates <= own.rest_speed)] = 0.0
+    e *= bounces
+    after, pushes, alongs, work = _impulses(seen, standing, -e * np.minimum(seen.rates, 0.0))
+    if (-seen.rates[hit] <= own.rest_speed).all():  # what pulls is held, too
+        alongs = [along if push > 0.0 else 0.0 * along for along, push in zip(alongs, pushes, strict=True)]
+        pushes = np.maximum(pushes, 0.0)
+    better = standing.lessened(own.sides, pushes, alongs, largest(pushes))
+    if better is None:
+        rates = seen.jacobian[seen.normals] @ after
+        sinks = ~standing.on & (seen.gaps <= NO_DISTANCE) & (rates < -STILL_SPEED)
+        better = Standing(standing.on | sinks, standing.sticks | (sinks & grips)) if sinks.any() else None
     rests = standing.on & ~(e > 0.0)
     still = np.array([norm(seen.jacobian[rows] @ after) <= STILL_SPEED for rows in seen.tangents], dtype=np.bool_)
-    return after, Standing(rests, rests & grips & (standing.sticks | still)), work
+    return _Tried(after, Standing(rests, rests & grips & (standing.sticks | still)), work, better)
 
 
 def _impulses(seen: SeenSides, standing: Standing, wished: Vector) -> tuple[Vector, Vector, list[Vector], float]:

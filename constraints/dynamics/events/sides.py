@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import product
 from typing import NamedTuple, final
 from weakref import WeakKeyDictionary
 
@@ -38,6 +39,9 @@ SLOW_SLIP = 1e-4
 
 CREEP = 10.0 * SLOW_SLIP
 """Below this speed the direction of friction is not that of the velocity alone [m/s]."""
+
+FEW = 4
+"""Sides that are touched at once, up to which all that they can do is tried."""
 
 LITTLE = 1e-9
 """Part of the forces (of the accelerations, of the impulses) that is rounding."""
@@ -81,6 +85,11 @@ class Standing(NamedTuple):
         """(n,) touched, and not held."""
         return self.on & ~self.sticks
 
+    @property
+    def mark(self) -> bytes:
+        """What tells it from others."""
+        return self.on.tobytes() + self.sticks.tobytes()
+
     def changed(self, i: int, on: bool, sticks: bool) -> Standing:
         """With another side i."""
         new = Standing(self.on.copy(), self.sticks.copy())
@@ -101,6 +110,17 @@ class Standing(NamedTuple):
         ]
         i = int(np.argmax(excess))
         return self.changed(i, True, False) if excess[i] > little else None
+
+
+def all_ways(touched: BoolVector, can_stick: BoolVector) -> Iterator[Standing]:
+    """All that the sides which are touched (n,) can do: stick, slip, leave; none if they are more than FEW."""
+    which = np.flatnonzero(touched).tolist() if touched.sum() <= FEW else []
+    for ways in product(*([(True, True)] * bool(can_stick[i]) + [(True, False), (False, False)] for i in which)):
+        standing = Standing(np.zeros(len(touched), np.bool_), np.zeros(len(touched), np.bool_))
+        for i, way in zip(which, ways, strict=True):
+            standing.on[i], standing.sticks[i] = way
+        if which:
+            yield standing
 
 
 class Places(NamedTuple):

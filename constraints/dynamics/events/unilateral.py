@@ -8,14 +8,14 @@ from typing import final
 import numpy as np
 from numpy.linalg import norm
 
-from ...errors import OptionError
+from ...errors import OptionError, UndefinedError
 from ...linear_algebra import largest, row_lengths
 from ...loops import ConstraintSet
 from ...robot import Motion
 from ..impact import impact
 from .events import Event
 from .hits import hit, solved_impact
-from .sides import LITTLE, NO_DISTANCE, SLACK_OF_A_SIDE, SLOW_SLIP, STILL_SPEED, SeenSides, Sides, Standing
+from .sides import LITTLE, NO_DISTANCE, SLACK_OF_A_SIDE, SLOW_SLIP, STILL_SPEED, SeenSides, Sides, Standing, all_ways
 
 
 @final
@@ -134,20 +134,38 @@ class Unilateral:
     ) -> tuple[Motion, ConstraintSet]:
         """The state with the sides that can be so: none pulls, none holds more than friction allows, none sinks in.
 
+        Nor does friction drive one that slips from rest. The worst one is changed first; where that goes round, as
+        a foot that leaves lets another one sink, all they can do is tried.
+
         Args:
             motion, holds, t: the state, and the set to begin with.
             let_go: a side that is not touched again here.
         """
-        known = set[bytes]()
-        while True:
-            seen = self.sides.seen(motion, t, holds)
-            standing = seen.standing
-            mark = standing.on.tobytes() + standing.sticks.tobytes()
-            better = self._better(seen, let_go)
-            if better is None or mark in known:
-                return motion, holds
-            known.add(mark)
-            holds = self.sides.switched(holds, better)
+        known, jammed = set[bytes](), None
+        seen = self.sides.seen(motion, t, holds)
+        try:
+            while seen.standing.mark not in known:
+                known.add(seen.standing.mark)
+                better = self._better(seen, let_go)
+                if better is None:
+                    return motion, holds
+                holds = self.sides.switched(holds, better)
+                seen = self.sides.seen(motion, t, holds)
+        except UndefinedError as error:
+            jammed = error
+        touched = seen.standing.on | ((seen.gaps <= NO_DISTANCE) & (np.abs(seen.rates) <= STILL_SPEED))
+        if let_go is not None:
+            touched[let_go] = False
+        for standing in all_ways(touched, self.sides.grips & (row_lengths(seen.slipping) <= STILL_SPEED)):
+            tried = self.sides.switched(holds, standing)
+            try:
+                if self._better(self.sides.seen(motion, t, tried), let_go) is None:
+                    return motion, tried
+            except UndefinedError:
+                continue
+        if jammed is not None:
+            raise jammed
+        return motion, holds
 
     def _better(self, seen: SeenSides, let_go: int | None) -> Standing | None:
         """The sides with the worst of them changed; None where all can be as they are."""
@@ -163,4 +181,15 @@ class Unilateral:
         i = int(np.argmin(sinking))
         if sinking[i] < -NO_DISTANCE * (1.0 + float(np.abs(found.acceleration).max())):
             return standing.changed(i, True, bool(self.sides.grips[i] and norm(seen.slipping[i]) <= STILL_SPEED))
-        return None
+        return self._driven(seen)
+
+    def _driven(self, seen: SeenSides) -> Standing | None:
+        """With the side held that friction drives most, of those that slip from rest; None where it drives none."""
+        acceleration, worst, found = seen.dynamics.acceleration, 0.0, None
+        for i in seen.dragging:
+            if norm(seen.slipping[i]) <= STILL_SPEED:
+                rows = seen.tangents[i]
+                along = float(seen.direction(i) @ (seen.jacobian[rows] @ acceleration + seen.drift[rows]))
+                if along < min(worst, -NO_DISTANCE * (1.0 + largest(acceleration))):
+                    worst, found = along, seen.standing.changed(i, True, True)
+        return found
