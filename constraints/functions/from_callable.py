@@ -21,6 +21,8 @@ from liegroups.space import as_space
 from ..errors import FunctionError, NotPicklableError, SizeError, UndefinedError, WrongObjectError
 from ..point import MovingPoint, Point
 from ..questions import ask_once
+from ..robot.arguments import point_numbers
+from ..robot.placement import shape_of
 from .differences import (
     automatic_slopes,
     complex_slopes,
@@ -63,7 +65,8 @@ class FromCallable(Function):
     It can be pickled if the callables can.
 
     Args:
-        f: takes q (inputs.nq,) and returns the value, (outputs.nq,) or a number.
+        f: takes q (inputs.nq,) and returns the value, (outputs.nq,) or a number; a placement or rotation where outputs
+            are poses or rotations.
         inputs, outputs: the two spaces.
         jac: takes q and returns (outputs.nv, inputs.nv) in tangent coordinates.
         used: (inputs.nv,) true for the columns it depends on; all by default.
@@ -229,7 +232,7 @@ class FromCallable(Function):
         _SEEN.add(self)
         given = q.copy()
         came: Any = asked(self.f, given, self.name, copies=False)
-        again = real_numbers(came, f"value of {self.name}").reshape(-1)
+        again = self._numbers(came)
         if self.jac is None and str(getattr(came, "dtype", "")) in ("float16", "float32"):
             ask_once(f"{self.name} gives {came.dtype}: differences of it have 4 digits or less; compute in float64")
         if given.tobytes() != q.tobytes():
@@ -242,11 +245,18 @@ class FromCallable(Function):
             seen = f"{self.name} gives two values for one q: entry {row} is {value[row]:.9g}, then {again[row]:.9g}"
             raise FunctionError(self.name, seen, "a function may not draw random numbers, nor keep anything")
 
-    def _call(self, q: Vector) -> Vector:
-        value = real_numbers(asked(self.f, q, self.name), f"value of {self.name}")
+    def _numbers(self, came: ArrayLike) -> Vector:
+        """What it gave as numbers (outputs.nq,); of a placement or rotation those of the outputs."""
+        what, shape = f"value of {self.name}", shape_of(came)
+        if shape != (self.outputs.nq,) and (shape or self.outputs.unit_blocks):
+            came = point_numbers(came, self.outputs, what)
+        value = real_numbers(came, what)
         if value.size != self.outputs.nq:
-            raise SizeError(f"value of {self.name}", (self.outputs.nq,), value.shape)
-        value = value.reshape(-1)
+            raise SizeError(what, (self.outputs.nq,), value.shape)
+        return value.reshape(-1)
+
+    def _call(self, q: Vector) -> Vector:
+        value = self._numbers(asked(self.f, q, self.name))
         if self.outputs.unit_blocks and np.isfinite(value).all():
             self.outputs.check(value, f"value of {self.name}")
         return value.copy()  # it may be the function's own buffer, which the next call overwrites

@@ -332,7 +332,8 @@ class Function(Signs, Answering, ABC):
         """Wrap any Python function of a configuration.
 
         Without `jacobian` its formula is read, if it can be, and what it captured is frozen (`describe()` says so;
-        `trace=False` turns that off); elsewhere derivatives are by complex steps, or central differences.
+        `trace=False` turns that off); elsewhere derivatives are by complex steps, or central differences. What f may
+        return, shapes and errors are those of `FromCallable`; `columns` are its `used`, `name` its `label`.
         """
         from .from_callable import FromCallable
 

@@ -330,6 +330,25 @@ def test_from_callable_takes_numbers_lists_and_undeclared_columns() -> None:
     np.testing.assert_array_equal(f.value([3.0, 1.0]), [9.0])
 
 
+@pytest.mark.parametrize(
+    ("outputs", "given"),
+    [
+        (SE3, lambda M: M), (SE3, lambda M: M.homogeneous), (R3xSO3, lambda M: M), (SO3, lambda M: M),
+        (SO3, lambda M: M.rotation), (SO3, lambda M: pin.Quaternion(M.rotation)),
+    ],
+)  # fmt: skip
+def test_from_callable_takes_placements_and_rotations(outputs: Any, given: Callable[[Any], Any]) -> None:
+    """As right-hand sides do; of another space the message says what came."""
+    robot = arm()
+    f = Function.from_callable(lambda q: given(robot.at(q).placement("tool")), robot.space, outputs)
+    truth = Rotation(robot, "tool") if outputs == SO3 else Pose(robot, "tool", outputs=outputs)
+    for q in drawn(f):
+        assert np.abs(outputs.difference(f.value(q), truth.value(q))).max() < 1e-12
+        np.testing.assert_allclose(f.jacobian(q), truth.jacobian(q), rtol=0, atol=2e-9)
+    with pytest.raises((WrongObjectError, SizeError, DtypeError), match="value of <lambda>"):
+        Function.from_callable(f.f, robot.space, Rn(5)).value(robot.neutral)
+
+
 def test_from_callable_cannot_spoil_the_configuration() -> None:
     def spoils(q: np.ndarray) -> float:
         q[:] = 0.0
