@@ -24,6 +24,7 @@ from .leaf import Counts, LeafOfProblem
 from .limits import Clock, Limits
 from .marks import Sites
 from .sequences import PlanStep
+from .status import PlanningStatus
 
 TARGETS_OF_A_STEP = 10
 """Targets that are drawn for one step, from one start, before the step before is drawn again."""
@@ -93,6 +94,17 @@ class Refusals:
         if case is not None:
             self.cases[part.name, reason] = case
 
+    def of_one_motion(self) -> tuple[PlanningStatus, str]:
+        """Why the start and a goal that needs no transition were not joined."""
+        case = next((case for case in self.cases.values() if isinstance(case, Connection)), None)
+        if case is None:
+            return PlanningStatus.STUCK, ""
+        off = case.status is PlanningStatus.GOAL_OFF
+        more = (
+            "; transitions that change it are sought if it is the complement of a foliation of the graph" if off else ""
+        )
+        return case.status, case.reason + more
+
     def of_target(self, target: TargetConfiguration) -> bool:
         """Whether a target was not found; which states it reached is kept."""
         parts = target.transition.inner or (target.transition,)
@@ -132,7 +144,8 @@ class Attempts:
             if chain is None:
                 return Tried(None, (), at)
             for motion in chain:
-                path = self._connected(motion) if motion.path is None else self._looked_at(motion, motion.path)
+                alone = not steps
+                path = self._connected(motion, alone) if motion.path is None else self._looked_at(motion, motion.path)
                 if path is None:
                     failed = motion.step
                     break
@@ -221,10 +234,10 @@ class Attempts:
         self.refusals.add(motion.part, NOT_STRAIGHT)
         return None
 
-    def _connected(self, motion: Leg) -> Path | None:
-        """A path of one motion."""
+    def _connected(self, motion: Leg, alone: bool) -> Path | None:
+        """A path of one motion; with all nodes at once if it is alone, and no other sequence will come to it again."""
         name = motion.part.name
-        nodes = min(NODES_AT_FIRST << self._failures[name], self._limits.nodes)
+        nodes = self._limits.nodes if alone else min(NODES_AT_FIRST << self._failures[name], self._limits.nodes)
         leaf = self._leaf(motion.part, motion.q0)
         found = LeafSearch(leaf, self._rng, nodes, self._clock).run(motion.q0[None], motion.q1[None])
         self.nodes += found.effort.nodes

@@ -297,8 +297,10 @@ class PlanSearch:
             names = tuple(step.action.transition.name for step in steps)
             found = attempts.run(steps)
             if found.path is not None or clock.is_over or not steps:
-                ended = PlanningStatus.TIME if clock.is_over else PlanningStatus.STUCK
-                status = ended if found.path is None else PlanningStatus.FOUND
+                if found.path is None and not clock.is_over:
+                    status, reason = attempts.refusals.of_one_motion()
+                else:
+                    status = PlanningStatus.TIME if found.path is None else PlanningStatus.FOUND
                 break
             step = steps[found.failed]
             transition = step.action.transition

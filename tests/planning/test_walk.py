@@ -14,11 +14,11 @@ import pytest
 from corners import corner, held, posts
 from robots import arm
 
-from constraints import manipulation
+from constraints import locked_joint, manipulation
 from constraints.errors import CallError, GraphError, UnknownNameError, WrongObjectError
 from constraints.manipulation import ConstraintGraph, State, Transition
 from constraints.pictures.browser.films import film_of
-from constraints.planning import Connection, Limits, Plan, PlanningStatus, attempt, walk
+from constraints.planning import Connection, Limits, Plan, PlanningStatus, attempt, plan, walk
 from constraints.planning.attempt import loop_of
 from constraints.planning.connection import LeafSearch
 
@@ -226,3 +226,24 @@ def test_transitions_of_another_graph_are_refused() -> None:
     other = Transition("a to b", State("a"), State("b"), State("a"))
     with pytest.raises(UnknownNameError, match="of another one"):
         walk(graph, q, [other], rng=generator())
+
+
+def test_within_a_state_the_one_motion_has_all_nodes_and_an_end_on_another_leaf_is_said(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    still = locked_joint(arm(), arm().joint_names[-1], 0.0, name="still")
+    state = State("anywhere", [])
+    graph = ConstraintGraph(arm(), [state], [Transition("move", state, state, state, [still])])
+    monkeypatch.setattr(attempt, "NODES_AT_FIRST", 1)
+    model = posts(12)
+    q, goal = model.random_free(generator(22), 2)
+    goal[-1] = q[-1]
+    found = plan(graph, q, goal, rng=generator(), collisions=model)
+    assert found.success
+    assert found.nodes > 100
+    assert model.first_collision(found.or_raise()) is None
+    goal[-1] += 0.5
+    found = plan(graph, q, goal, rng=generator())
+    assert found.status is PlanningStatus.GOAL_OFF
+    assert found.reason.startswith("'still': error 0.5; it lies on another leaf: ")
+    assert found.reason.endswith("if it is the complement of a foliation of the graph")
