@@ -6,6 +6,7 @@ import importlib
 import sys
 from collections.abc import Callable, Mapping
 from importlib.util import find_spec
+from types import ModuleType
 from typing import Any
 
 from .errors import MissingExtraError
@@ -59,8 +60,10 @@ def on_use(
     homes = {name: module for module, names in rooms.items() for name in names.split()}
 
     def get(name: str) -> Any:
-        if name == "__all__":  # what `from package import *` asks for
-            return [each for each in names() if not each.startswith("_") and each != "TYPE_CHECKING"]
+        if name == "__all__":  # what `from package import *` asks for: no modules, a `robot` of the user stays
+            here = vars(sys.modules[package])
+            public = (each for each in names() if not each.startswith("_") and each != "TYPE_CHECKING")
+            return [each for each in public if not isinstance(here.get(each), ModuleType)]
         if name not in homes:
             where = f": {others.get(name) or _in_a_room(package, name)}".removesuffix(": ")
             if not where and not name.startswith("_") and find_spec(f"{package}.{name}"):

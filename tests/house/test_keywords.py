@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from importlib import import_module
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -182,12 +183,17 @@ def test_a_name_of_another_package_is_told(name: str, room: str) -> None:
     assert hasattr(import_module(room), name)
 
 
-@pytest.mark.parametrize("room", ["certificates", "files", "manipulation", "pictures", "solvers", "solvers.diagnosis"])
-def test_a_star_takes_what_is_imported_on_use_too(room: str) -> None:
-    """`from constraints.certificates import *` gave nothing, without a word."""
+@pytest.mark.parametrize(
+    "room", ["", ".certificates", ".files", ".manipulation", ".pictures", ".solvers", ".solvers.diagnosis"]
+)
+def test_a_star_takes_what_is_imported_on_use_too_and_no_modules(room: str) -> None:
+    """`from constraints.certificates import *` gave nothing, without a word; the module `robot` replaced a robot."""
     taken: dict[str, object] = {}
-    exec(f"from constraints.{room} import *", taken)
-    names = {name for name in dir(import_module(f"constraints.{room}")) if not name.startswith("_")}
+    exec(f"from constraints{room} import *", taken)
+    door = import_module(f"constraints{room}")
+    names = {
+        name for name in dir(door) if not name.startswith("_") and not isinstance(vars(door).get(name), ModuleType)
+    }
     assert names - {"TYPE_CHECKING"} == taken.keys() - {"__builtins__"}
 
 
