@@ -170,7 +170,7 @@ FOREIGN_WORDS: dict[str, dict[str, dict[str, str]]] = {
     "constraints.actions": {
         "CostStack.__init__ ConstraintStack.__init__ ImpulseDynamics.__init__ QuasiStatic.__init__": {},
         "SemiImplicitEuler.__init__": {},
-        "ContactForwardDynamics.__init__": {"external forces": "springs, dampers and other laws do not act in a node"},
+        "ContactForwardDynamics.__init__": {"forces laws springs": "external="},
         "Actuators.__init__": {"": "Actuators.joints(robot, names), full, floating_base, matrix or function"},
     },
     "constraints.reduced": {

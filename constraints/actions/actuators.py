@@ -28,16 +28,24 @@ class Drive(NamedTuple):
         B: tau by u (nv, nu).
         turned: tau by q (nv, nv); None where it does not depend on it.
         selected: of a product A B, where B selects columns of A: these; or None.
+        damped: tau by v (nv, nv); None where it does not depend on it.
     """
 
     B: Matrix
     turned: Matrix | None
     selected: tuple[slice, slice] | None
+    damped: Matrix | None = None
+
+    def beside(self, by_q: Matrix, by_v: Matrix) -> Drive:
+        """The same with forces beside those of the controls, by their derivatives (nv, nv)."""
+        return self._replace(turned=by_q if self.turned is None else self.turned + by_q, damped=by_v)
 
     def by_stage(self, by_q: Matrix, by_v: Matrix, by_tau: Matrix) -> tuple[Matrix, Matrix]:
         """Derivatives by state (k, ndx) and control (k, nu) from those by q, v and tau: (k, nv) each."""
         if self.turned is not None:
             by_q = by_q + by_tau.dot(self.turned)
+        if self.damped is not None:
+            by_v = by_v + by_tau.dot(self.damped)
         by_u = by_tau.dot(self.B) if self.selected is None else by_tau[self.selected].copy()
         return np.concatenate((by_q, by_v), axis=1), by_u
 

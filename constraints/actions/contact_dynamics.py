@@ -13,6 +13,7 @@ from liegroups.arrays import ArrayLike, Vector
 from liegroups.frozen import frozen
 
 from ..dynamics.derivatives import SolutionSlopes, balance_at
+from ..dynamics.laws.external_force import Force, as_external, force_slopes, generalised
 from ..dynamics.methods.row_space import in_balance
 from ..dynamics.methods.status import DynamicsStatus
 from ..dynamics.methods.system import open_words_at, wanted
@@ -40,7 +41,7 @@ from .state_space import StateSpace, of_one_robot
 SETS = 64
 """Subsets, stabilisations and dampings that an action and those made from it keep pinocchio's contacts of."""
 
-_LIGHT = ("constraint_set", "damping", "armature", "with_force_derivatives", "rhs")
+_LIGHT = ("constraint_set", "damping", "armature", "with_force_derivatives", "rhs", "external")
 """What `replace` changes without building anything."""
 
 
@@ -48,9 +49,10 @@ _LIGHT = ("constraint_set", "damping", "armature", "with_force_derivatives", "rh
 class ContactForwardDynamics(ConstrainedAction, DifferentialAction):
     r"""Constrained forward dynamics as a node: accelerations from states and controls, with costs and constraints.
 
-    .. math:: (M + A)\,a + h = B u + J^T \lambda, \qquad J a + \mu\lambda = \gamma
+    .. math:: (M + A)\,a + h = B u + f(q, v) + J^T \lambda, \qquad J a + \mu\lambda = \gamma
 
-    with :math:`\gamma` = - drift - stabilisation, and lambda acting on the successors (on the robot, for contacts).
+    with :math:`\gamma` = - drift - stabilisation, f the external forces, and lambda acting on the successors (on the
+    robot, for contacts).
 
     Redundant rows are allowed if their rank is the same nearby: accelerations and wrenches are exact, and the
     multipliers are those of least norm. If the rank changes there are accelerations, but no derivatives.
@@ -69,9 +71,11 @@ class ContactForwardDynamics(ConstrainedAction, DifferentialAction):
         armature: A >= 0 (nv,) or one number, added to the diagonal of the mass matrix, besides the model's own.
         with_force_derivatives: whether `calc_diff` gives derivatives of the multipliers.
         rhs: right-hand sides of the rows with their rates, `constraint_set.rhs_at(t)`; constant ones by default.
+        external: springs, dampers, wrenches and other laws f that act besides, as in `forward_dynamics`; their
+            derivatives are exact where they have formulas, and else named in `by_differences`.
 
     Attributes:
-        robot, actuators, constraint_set, damping, armature, with_force_derivatives, rhs: as given.
+        robot, actuators, constraint_set, damping, armature, with_force_derivatives, rhs, external: as given.
 
     Raises:
         RobotMismatchError: parts of another robot.
@@ -84,6 +88,7 @@ class ContactForwardDynamics(ConstrainedAction, DifferentialAction):
     actuators: Actuators
     with_force_derivatives: bool
     rhs: RightHandSide | None
+    external: tuple[Force, ...]
 
     def __init__(
         self,
@@ -96,6 +101,7 @@ class ContactForwardDynamics(ConstrainedAction, DifferentialAction):
         armature: ArrayLike | float = 0.0,
         with_force_derivatives: bool = False,
         rhs: RightHandSide | None = None,
+        external: Iterable[Force] = (),
     ) -> None:
         self.robot = as_robot(robot, "robot of contact dynamics")
         self.actuators = Actuators.full(robot) if actuators is None else expect(actuators, Actuators, "actuators")
@@ -103,7 +109,7 @@ class ContactForwardDynamics(ConstrainedAction, DifferentialAction):
         self._kept: Kept[tuple[Fused | None]] = Kept(SETS)
         self._memory = Pool(Workspace)
         rows = ConstraintSet(robot, []) if constraint_set is None else constraint_set
-        given = rows, damping, armature, with_force_derivatives, rhs
+        given = rows, damping, armature, with_force_derivatives, rhs, external
         self._set(dict(zip(_LIGHT, given, strict=True)))
         stage = StateSpace(self.robot).with_controls(self.actuators.nu, self.constraint_set)
         super().__init__(stage, costs, constraints)
@@ -114,6 +120,8 @@ class ContactForwardDynamics(ConstrainedAction, DifferentialAction):
         self._has_armature = bool(self.armature.any())
         if "with_force_derivatives" in given:
             self.with_force_derivatives = as_flag(given["with_force_derivatives"], "with_force_derivatives")
+        if "external" in given:
+            self.external = as_external(given["external"])
         if "rhs" in given:
             self.rhs = given["rhs"]
         if self.rhs is not None:
@@ -158,7 +166,7 @@ class ContactForwardDynamics(ConstrainedAction, DifferentialAction):
             return ContactCalculation(**node, acceleration=None, multipliers=None, status=None, action=self)
         nq = self.state.nq
         q, v = state[:nq], state[nq:]
-        tau = self.actuators.tau(q, control)
+        tau = self._pushed(q, v, control)
         if self._fused is not None:
             done = self._fused.solve(q, v, tau)
             if done is not None:
@@ -174,6 +182,11 @@ class ContactForwardDynamics(ConstrainedAction, DifferentialAction):
                     trace=trace,
                 )
         return self._assembled(state, control, tau)
+
+    def _pushed(self, q: Vector, v: Vector, u: Vector) -> Vector:
+        """Forces of controls and external ones (nv,)."""
+        tau = self.actuators.tau(q, u)
+        return tau + generalised(self.external, self.robot.at(q, v)) if self.external else tau
 
     def _assembled(self, x: Vector, u: Vector, tau: Vector) -> ContactCalculation:
         """A node by the library's own rows."""
@@ -221,11 +234,16 @@ class ContactForwardDynamics(ConstrainedAction, DifferentialAction):
             return ContactDerivatives(Fx=None, Fu=None, **self._slopes(done), calculation=done)
         if not done.success:
             return self._without(done, DynamicsStatus.NOT_SOLVED, ())
-        drive, names = self.actuators.drive(done.x[: self.state.nq], u), ()
+        q, v = done.x[: self.state.nq], done.x[self.state.nq :]
+        drive, names = self.actuators.drive(q, u), ()
+        if self.external:
+            by_q, by_v, names = force_slopes(self.external, self.robot.at(q, v))
+            drive = drive.beside(by_q, by_v)
         if done.trace is not None and done.multipliers is not None and self._fused is not None:
-            by, push = self._fused.slopes(done.x, u, done.multipliers, done.trace, drive)
+            by, push = self._fused.slopes(done.x, self._pushed(q, v, u), done.multipliers, done.trace, drive)
         else:
-            found, names = self._own_slopes(done, a)
+            found, rough = self._own_slopes(done, a)
+            names += rough
             if found is None:
                 return self._without(done, DynamicsStatus.NO_DERIVATIVES, names)
             by = drive.by_stage(found.a_q, found.a_v, found.a_tau)
@@ -288,6 +306,7 @@ class ContactForwardDynamics(ConstrainedAction, DifferentialAction):
         ):
             state = "" if on else ", off"
             lines.append(f"  {kind} '{name}': {counted(s.stop - s.start, 'row')}, {gains}{state}")
+        lines += [f"  external: {force!r}" for force in self.external]
         lines += [f"  cost '{cost.label}', weight {cost.weight:g}" for cost in self.costs.costs]
         for one in self.constraints.constraints:
             lines.append(f"  {'equality' if one.is_equality else 'inequality'} '{one.label}'")

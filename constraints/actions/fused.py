@@ -101,14 +101,14 @@ class Fused:
             return None
         return found[0], found[1], HeldIn(memory, token)
 
-    def slopes(self, x: Vector, u: Vector, push: Vector, trace: HeldIn, drive: Drive) -> tuple[Pair, Pair]:
+    def slopes(self, x: Vector, tau: Vector, push: Vector, trace: HeldIn, drive: Drive) -> tuple[Pair, Pair]:
         """Derivatives of the accelerations and of the multipliers, by state and by control.
 
         The state is one that `solve` solved; it is solved again where its memory has moved on.
 
         Args:
             x: state (nx,).
-            u: controls (nu,).
+            tau: joint forces (nv,).
             push, trace: multipliers (size,) that `solve` found, and where.
             drive: how joint forces change with the stage.
         """
@@ -117,7 +117,7 @@ class Fused:
             memory = self._pool.take()
         contacts = memory.contacts
         if memory.holds is None or memory.holds is not trace.token:
-            contacts.solve(x[: self._nq], x[self._nq :], drive.B.dot(u))
+            contacts.solve(x[: self._nq], x[self._nq :], tau)
         memory.holds = None
         by_q_v_tau = contacts.differentiate()
         a, forces = drive.by_stage(*by_q_v_tau[:3]), drive.by_stage(*by_q_v_tau[3:])

@@ -12,6 +12,7 @@ from liegroups.arguments import as_mapping, as_tolerance, natural_number, real_n
 from liegroups.arrays import ArrayLike, Vector
 
 from ..dynamics.inverse import EffortBeyond, beyond_words, efforts_beyond
+from ..dynamics.laws.external_force import generalised
 from ..dynamics.methods.status import DynamicsStatus
 from ..errors import OptionError, SizeError, UnknownNameError
 from ..linear_algebra import largest
@@ -33,7 +34,7 @@ RANK_OF_BALANCE = 1e-12
 @final
 @dataclass(frozen=True, eq=False, repr=False)
 class QuasiStatic(Result):
-    r"""Controls and multipliers at rest: :math:`B u + J^T \lambda = h(q, 0)`.
+    r"""Controls and multipliers at rest: :math:`B u + f(q, 0) + J^T \lambda = h(q, 0)`.
 
     Attributes:
         u: (nu,), of least norm if it is not unique.
@@ -108,10 +109,11 @@ def quasi_static(
     r"""Least controls and multipliers that hold a robot at rest.
 
     .. math:: \min_{u, \lambda} |W_u u|^2 + |W_\lambda \lambda|^2 \quad \text{such that} \quad
-        B u + J^T \lambda = h(q, 0)
+        B u + f(q, 0) + J^T \lambda = h(q, 0)
 
-    Without weights newtons count as newton metres, as in Crocoddyl: an arm in contact then lets the contact carry part
-    of its own weight. Contacts that are off carry nothing; damping and armature have no part in it.
+    with f the external forces of the action. Without weights newtons count as newton metres, as in Crocoddyl: an arm in
+    contact then lets the contact carry part of its own weight. Contacts that are off carry nothing; damping and
+    armature have no part in it.
 
     Args:
         x: state (nx,), at rest.
@@ -145,6 +147,8 @@ def quasi_static(
     nu, k = B.shape[1], len(J)
     scale = 1.0 / _weights(weights, nu, k)
     A, asked = np.hstack([B, J.T]) * scale, motion.bias_force()
+    if action.external:
+        asked = asked - generalised(action.external, motion)
     y, left, used = np.zeros(nu + k), asked, 0
     limit = close * max(largest(asked), 1.0)
     while True:
