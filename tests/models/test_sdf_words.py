@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -114,3 +115,23 @@ def test_the_empty_problem_of_a_mechanism_says_what_was_not_read(tmp_path: Path)
     loops.write_text("closed_loop: []\n", encoding="utf-8")
     with pytest.raises(EmptyProblemError, match="sidecar"):
         load(five_bar, loops).problem()
+
+
+@pytest.mark.parametrize(
+    ("version", "words", "is_mistake"),
+    [
+        *((known, "", False) for known in ("1.4", "1.5", "1.11", "1.12")),
+        *((other, f"version {other} of SDF", False) for other in ("1", "1.3", "1.13", "2.0", "1.99")),
+        *((none, f"version '{none}' of SDF", True) for none in ("", "new", "1.x", "-1.4", "1..4", "v1.9")),
+        (None, "the file gives none: it is read as 1.12", False),
+    ],
+)
+def test_versions_that_are_not_known_are_named(version: str | None, words: str, is_mistake: bool) -> None:
+    """What is no version is a mistake; others are read, and listed."""
+    text = SDF.replace(' version="1.11"', "" if version is None else f' version="{version}"')
+    if is_mistake:
+        with pytest.raises(FileError, match=re.escape(f"{words}: it is none; versions 1.4 to 1.12 are known")):
+            load(text)
+    found = [each for each in load(text, strict=False).unread if "version" in str(each)]
+    assert [each.is_mistake for each in found] == ([is_mistake] if words else [])
+    assert all(words in str(each) for each in found)

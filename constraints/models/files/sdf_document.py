@@ -130,7 +130,7 @@ class SdfModel:
 
 
 def read_sdf(source: str | os.PathLike[str], packages: Iterable[str | os.PathLike[str]] = ()) -> SdfModel:
-    """Read the first model of an SDF file (1.4 to 1.11).
+    """Read the first model of an SDF file (1.4 to 1.12; of other versions what means the same there).
 
     Args:
         source: path, `package://` address, or the XML text itself.
@@ -168,6 +168,7 @@ def read_sdf(source: str | os.PathLike[str], packages: Iterable[str | os.PathLik
         unread.append(Unread(f"include of '{include.findtext('uri', '').strip()}'", "other files are not read"))
     for joint in root.findall("world/joint"):
         unread.append(Unread(f"joint '{joint.get('name')}' of the world", "only the first model of a file is built"))
+    unread += _of_version(root)
     unread += foreign_words(model)
     unread += without_place(model)
     joints: dict[str, SdfJoint] = {}
@@ -199,10 +200,33 @@ def _gravity(root: Element, model: Element, path: str) -> Vector | None:
     return None if text is None else np.array(numbers(text, path, "gravity of the world", 3))
 
 
+OLDEST, NEWEST = [1, 4], [1, 12]
+"""Versions of SDF that are read."""
+
+
+def _version(root: Element) -> list[int] | None:
+    """The version of a file; None where it is none."""
+    parts = [part.strip() for part in root.get("version", "").split(".")]
+    return [int(part) for part in parts] if all(part.isdecimal() and len(part) < 4 for part in parts) else None
+
+
+def _of_version(root: Element) -> list[Unread]:
+    """What is said of a version that is not one of those that are read."""
+    text, version = root.get("version"), _version(root)
+    span = f"versions {'.'.join(map(str, OLDEST))} to {'.'.join(map(str, NEWEST))} are known"
+    if version is not None and OLDEST <= version <= NEWEST:
+        return []
+    if text is None:
+        return [Unread("version of SDF", f"the file gives none: it is read as {NEWEST[0]}.{NEWEST[1]}")]
+    if version is None:
+        return [Unread(f"version '{text}' of SDF", f"it is none; {span}", is_mistake=True)]
+    return [Unread(f"version {text} of SDF", f"{span}: what has changed since, or before, is not read")]
+
+
 def _has_old_axes(root: Element) -> bool:
     """Whether axes are in the frame of the model: up to version 1.4; since then in that of the joint."""
-    parts = root.get("version", "").split(".")
-    return all(part.strip().isdigit() for part in parts) and [int(part) for part in parts] <= [1, 4]
+    version = _version(root)
+    return version is not None and version <= OLDEST
 
 
 def _number(
