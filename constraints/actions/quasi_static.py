@@ -147,8 +147,8 @@ def quasi_static(
     nu, k = B.shape[1], len(J)
     scale = 1.0 / _weights(weights, nu, k)
     A, asked = np.hstack([B, J.T]) * scale, motion.bias_force()
-    if action.external:
-        asked = asked - generalised(action.external, motion)
+    if self.external:
+        asked = asked - generalised(self.external, motion)
     y, left, used = np.zeros(nu + k), asked, 0
     limit = close * max(largest(asked), 1.0)
     while True:
