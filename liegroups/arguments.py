@@ -295,11 +295,9 @@ def natural_number(n: SupportsIndex, what: str) -> int:
         SizeError: not an integer, or below zero.
     """
     try:
-        number = index(n)
+        number = index("" if isinstance(n, bool) else n)  # pyright: ignore[reportArgumentType]
     except TypeError as error:
         raise SizeError(what, "an integer", repr(n)) from error
-    if isinstance(n, bool):
-        raise SizeError(what, "an integer", repr(n))
     if number < 0:
         raise SizeError(what, "0 or more", number)
     return number
