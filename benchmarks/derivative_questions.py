@@ -6,9 +6,10 @@ import functools
 from dataclasses import replace
 from typing import Any
 
-import bench_setup
+import bench_setup  # noqa: F401
 import numpy as np
 import pinocchio as pin
+from closed_mechanisms import closed_mechanism
 from crocoddyl_cases import SOLES, robot_of
 from derivative_oracle import Vector
 from dynamics_blocks import (
@@ -23,8 +24,9 @@ from dynamics_blocks import (
     random_state,
 )
 from random_trees import random_placement
+from robots import talos
 
-from constraints import Base, CenterOfMass, ComBetweenFeet, ConvexShapeContact, Frame, Implicit, Robot, Surface
+from constraints import CenterOfMass, ComBetweenFeet, ConvexShapeContact, Frame, Implicit, Robot, Surface
 from constraints.dynamics import HingeForce, HingeSpring, JointSpring, PointLink, PointSpring
 from constraints.dynamics.laws.external_force import Force
 from constraints.functions import Identity
@@ -39,13 +41,10 @@ from constraints.loops import (
     assemble_position,
     assemble_velocity,
 )
-from constraints.models import load
 from constraints.robot.files.packages import robot_data_folder
 from constraints.rows import RowOwner
 
 KINDS = ("anymal", "talos_legs", "trees", "cassie", "talos", "actions")
-
-TALOS = "package://example-robot-data/robots/talos_data/robots/talos_reduced.urdf"
 
 
 def question(seed: int, index: int, kind: str | None = None) -> tuple[str, ConstraintSet, State]:
@@ -93,12 +92,11 @@ def laws(rng: Random, robot: Robot) -> list[Force]:
     return [law for law in made if rng.random() < 0.4]
 
 
-@functools.cache
 def robot_named(kind: str) -> Robot:
     """The robot of a kind of question; all of Talos where example-robot-data is installed, else its legs."""
     if kind != "talos" or robot_data_folder() is None:
         return robot_of("talos_legs" if kind == "talos" else kind)
-    return Robot.from_urdf(TALOS, base=Base.FREE_FLYER)
+    return talos()
 
 
 def contacts(rng: Random, robot: Robot, feet: tuple[str, ...]) -> list[RowOwner]:
@@ -165,7 +163,7 @@ def with_gains(rng: Random, made: ConstraintSet) -> ConstraintSet:
 @functools.cache
 def cassie_closed() -> tuple[Any, ConstraintSet, list[RowOwner], Vector]:
     """The mechanism, its loops, the same as rows of the maps that compute joints of them, and its closed keyframe."""
-    mechanism = load(bench_setup.TESTS / "data" / "mechanisms" / "cassie_mjcf" / "cassie_mjcf.xml")
+    mechanism, _ = closed_mechanism("cassie_mjcf")
     loops, start = mechanism.constraint_set(), np.array(next(iter(mechanism.postures.values())))
     closed = assemble_position(loops, start, options=AssemblyOptions(tolerance=1e-12)).q
     space, maps = mechanism.robot.space, mechanism.explicit_loops(closed).loops

@@ -21,22 +21,22 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import bench_setup
 import numpy as np
 import pinocchio as pin
 import rbdl_models
+from closed_mechanisms import closed_mechanism
+from robots import talos
 from timing import Times, cases_timed, rigid_contacts
 
-from constraints import Base, Robot
 from constraints.dynamics import Method, MethodError, forward_dynamics, impact, inverse_dynamics
 from constraints.loops import ConstraintSet, Form, PointContact, SurfaceContact
-from constraints.models import load
 from constraints.robot.files.packages import robot_data_folder
 
-ROBOTS = "package://example-robot-data/robots"
 BURST, REFERENCE = 16, 12.7
 SOLES = ("leg_left_sole_fix_joint", "leg_right_sole_fix_joint")
 RECORDED = json.loads((bench_setup.TESTS / "data" / "rbdl_timings.json").read_text())["models"]
@@ -102,11 +102,9 @@ def humanoid() -> Case:
     return Case("humanoid, 10 contact rows", contacts, q)
 
 
-def talos(form: Form) -> Case | None:
-    """Talos on two anchored soles; None where its model is not installed."""
-    if robot_data_folder() is None:
-        return None
-    robot = Robot.from_urdf(f"{ROBOTS}/talos_data/robots/talos_reduced.urdf", base=Base.FREE_FLYER)
+def of_talos(form: Form) -> Case:
+    """Talos on two anchored soles."""
+    robot = talos()
     home = robot.space.neutral
     soles = [SurfaceContact(robot, sole, form=form, name=sole).anchored(home) for sole in SOLES]
     q = robot.space.integrate(home, 0.1 * np.random.default_rng(0).normal(size=robot.nv))
@@ -124,24 +122,23 @@ def talos(form: Form) -> Case | None:
 
 def cassie() -> Case:
     """Cassie with its four connects and a foot on the ground."""
-    mechanism = load(bench_setup.TESTS / "data" / "mechanisms" / "cassie_mjcf" / "cassie_mjcf.xml")
-    robot = mechanism.robot
-    foot = PointContact(robot, "left-foot", name="foot")
-    return Case(
-        "Cassie, four connects and a foot",
-        ConstraintSet(robot, [*mechanism.constraint_set().stack.owners, foot]),
-        mechanism.postures["home"],
-    )
+    mechanism, _ = closed_mechanism("cassie_mjcf")
+    rows = [*mechanism.constraint_set().stack.owners, PointContact(mechanism.robot, "left-foot", name="foot")]
+    return Case("Cassie, four connects and a foot", ConstraintSet(mechanism.robot, rows), mechanism.postures["home"])
 
 
-def cases() -> list[Case]:
-    """All that can be made here."""
-    found = [humanoid(), talos(Form.RATES), talos(Form.DERIVATIVE), cassie()]
-    for name in RBDL:
-        rows = rbdl_models.set_of(name)
-        state = rbdl_models.data()["models"][name]["states"][0]
-        found.append(Case(name, rows, np.array(state["q_inplace"], dtype=float)))
-    return [case for case in found if case is not None]
+def of_rbdl(name: str) -> Case:
+    """A model of RBDL's results at their first state."""
+    state = rbdl_models.data()["models"][name]["states"][0]
+    return Case(name, rbdl_models.set_of(name), np.array(state["q_inplace"], dtype=float))
+
+
+CASES: dict[str, Callable[[], Case]] = {
+    "humanoid, 10 contact rows": humanoid, "Cassie, four connects and a foot": cassie,
+    **{name: partial(of_rbdl, name) for name in RBDL},
+}  # fmt: skip
+if robot_data_folder() is not None:
+    CASES |= {f"Talos, two soles, {form.name}": partial(of_talos, form) for form in (Form.RATES, Form.DERIVATIVE)}
 
 
 LIMITS = (
@@ -172,9 +169,9 @@ def report(name: str, found: Times) -> bool:
     return is_met
 
 
-def check() -> bool:
+def check(names: Sequence[str]) -> bool:
     """Every method gives one acceleration."""
-    for case in (humanoid(), cassie()):
+    for case in (CASES[name]() for name in names[:2]):
         first = case.forward(Method.NULL_SPACE).acceleration
         for method in Method:
             try:
@@ -187,4 +184,4 @@ def check() -> bool:
 
 
 if __name__ == "__main__":
-    sys.exit(cases_timed(__doc__, cases, BURST, report, check))
+    sys.exit(cases_timed(__doc__, list(CASES), lambda name: CASES[name]().calls, BURST, report, check))

@@ -21,13 +21,14 @@ Limit: reduced at most 2 times forward, by both ratios. The exit code is 1 where
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from typing import Any
 
-import bench_setup
+import bench_setup  # noqa: F401
 import numpy as np
 from closed_mechanisms import ALL
 from closed_states import state_of
-from timing import in_bursts
+from timing import Times, cases_timed
 
 from constraints.dynamics import forward_dynamics
 from constraints.reduced import reduced_forward_dynamics
@@ -48,40 +49,30 @@ def calls_of(name: str) -> dict[str, Any]:
     }
 
 
-def check(names: list[str]) -> None:
-    """Quick: both give one acceleration."""
+def check(names: Sequence[str]) -> bool:
+    """Both give one acceleration."""
     for name in names:
         calls = calls_of(name)
         reduced, forward = calls["reduced"]().or_raise(), calls["forward"]()  # of Cassie it may say INCONSISTENT
         apart = np.abs(reduced.acceleration - forward.acceleration).max()
         assert apart <= 1e-9 * np.abs(forward.acceleration).max(), (name, apart)
     print(f"{len(names)} mechanisms: reduced and forward dynamics give one acceleration")
+    return True
+
+
+def report(name: str, times: Times) -> bool:
+    """A line of a mechanism; whether the limit is reached."""
+    both = times["reduced"], times["forward"]
+    ratios = [float(both[0].min() / both[1].min()), float(np.median(both[0] / both[1]))]
+    least = ", ".join(f"{call} {us.min():.0f}" for call, us in times.items())
+    verdict = f"limit {LIMIT:g}{'  MISSED' * (max(ratios) > LIMIT)}"
+    method = calls_of(name)["forward"]().method.name
+    print(f"{name:20s} ratio {ratios[0]:.2f}, median {ratios[1]:.2f}, {verdict}; [us] {least}; {method}", flush=True)
+    return max(ratios) <= LIMIT
 
 
 def main() -> int:
-    parser = bench_setup.command(__doc__, "json", "check", repeats=(200, "bursts of each call"))
-    parser.add_argument("--only", nargs="+", choices=ALL, default=list(ALL), metavar="NAME", help="these alone")
-    options = parser.parse_args()
-    if options.check:
-        check(options.only)
-        return 0
-    figures, missed = dict[str, Any](), list[str]()
-    print(f"{'':20s} {'state':>7s} {'solve':>7s} {'reduced':>8s} {'forward':>8s} {'ratio':>6s} {'median':>6s}  [us]")
-    for name in options.only:
-        calls = calls_of(name)
-        times = in_bursts(calls, options.repeats, BURST)
-        least, median = ({call: float(of(t)) for call, t in times.items()} for of in (np.min, np.median))
-        ratios = [least["reduced"] / least["forward"], float(np.median(times["reduced"] / times["forward"]))]
-        method = calls["forward"]().method.name
-        print(
-            f"{name:20s} {least['state']:7.0f} {least['solve']:7.0f} {least['reduced']:8.0f} {least['forward']:8.0f} "
-            f"{ratios[0]:6.2f} {ratios[1]:6.2f}  {method}{'  MISSED' * (max(ratios) > LIMIT)}"
-        )
-        figures[name] = {"least": least, "median": median, "ratios": ratios, "method": method}
-        missed += [name] * (max(ratios) > LIMIT)
-    print(f"limit {LIMIT:g}: {'missed by ' + ', '.join(missed) if missed else 'kept everywhere'}")
-    bench_setup.write(options.json, figures)
-    return int(bool(missed))
+    return cases_timed(__doc__, ALL, calls_of, BURST, report, check, 200)
 
 
 if __name__ == "__main__":

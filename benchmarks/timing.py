@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import time
 import warnings
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import bench_setup
@@ -50,33 +50,41 @@ def with_seconds(run: Callable[[], Any]) -> tuple[Any, float]:
 
 def cases_timed(
     doc: str | None,
-    cases: Callable[[], Iterable[Any]],
+    names: Sequence[str],
+    calls_of: Callable[[str], Mapping[str, Callable[[], Any]]],
     burst: int,
     report: Callable[[str, Times], bool],
-    check: Callable[[], bool],
+    check: Callable[[Sequence[str]], bool],
+    repeats: int = 300,
 ) -> int:
     """The command of a benchmark of calls: their times by case, and whether limits are reached.
 
     Args:
         doc: of the module.
-        cases: makes the cases, which have a `name`, and `calls` by name.
+        names: of the cases.
+        calls_of: makes the calls of a case, by name.
         burst: calls of a burst.
         report: prints what is found of a case; whether its limits are reached.
-        check: the short run; whether all holds.
+        check: the short run on cases; whether all holds.
+        repeats: bursts, where no number is given.
     """
-    options = bench_setup.command(doc, "json", "check", repeats=(300, "bursts of each call")).parse_args()
+    parser = bench_setup.command(doc, "json", "check", repeats=(repeats, "bursts of each call"))
+    parser.add_argument("--only", nargs="+", choices=names, default=names, metavar="NAME", help="of these cases alone")
+    options = parser.parse_args()
     warnings.simplefilter("ignore", DeprecationWarning)
     if options.check:
-        return int(not check())
-    results = {case.name: in_bursts(case.calls, options.repeats, burst) for case in cases()}
-    is_met = all([report(name, found) for name, found in results.items()])
-    print("\nall limits are reached" if is_met else "\nsome limits are missed")
+        return int(not check(options.only))
+    results, missed = dict[str, Times](), list[str]()
+    for name in options.only:
+        results[name] = in_bursts(calls_of(name), options.repeats, burst)
+        missed += [] if report(name, results[name]) else [name]
+    print(f"\nlimits are missed by {', '.join(missed)}" if missed else "\nall limits are reached")
     both = {"least": np.min, "median": np.median}
     bench_setup.write(options.json, {
         name: {call: {word: float(of(us)) for word, of in both.items()} for call, us in found.items()}
         for name, found in results.items()
     })  # fmt: skip
-    return int(not is_met)
+    return int(bool(missed))
 
 
 def rigid_contacts(model: Any, kind: Any, places: Iterable[tuple[int, Any]]) -> tuple[Any, Any, Any]:
