@@ -73,7 +73,10 @@ def all_rows(owners: Sequence[RowOwner]) -> Stack:
     """
     everything = Stack(owners)
     if everything.size == 0:
-        raise EmptyProblemError("a problem needs at least one row: it has no constraint, or all rows are masked")
+        raise EmptyProblemError(
+            "a problem needs at least one row: it has no constraint, or all rows are masked; a constraint that always "
+            "holds is Implicit.zero(functions.Constant([0.0], Rn(1), space))"
+        )
     return everything
 
 

@@ -39,7 +39,7 @@ from constraints.errors import (
     UnknownNameError,
     WrongObjectError,
 )
-from constraints.functions import Identity
+from constraints.functions import Constant, Identity
 from constraints.point import revolute_columns
 from constraints.problem.arguments import bounds_on, costs, frozen_columns, other_bounds
 from constraints.problem.description import (
@@ -380,8 +380,10 @@ def test_where_nothing_moves_and_levels_that_are_none() -> None:
         with pytest.raises(WrongObjectError, match=said):
             Problem(arm(), wrong)
     for empty in ([], [[]], [Implicit.zero(Position(arm(), "tool"), mask=False)]):
-        with pytest.raises(EmptyProblemError, match="at least one row"):
+        with pytest.raises(EmptyProblemError, match=r"at least one row.*always holds is Implicit\.zero\(functions\."):
             Problem(arm(), empty)
+    always = Problem(arm(), [Implicit.zero(Constant([0.0], Rn(1), arm().space))])
+    assert all(always.is_satisfied(q) for q in arm().random(np.random.default_rng(0), 5))
     for one in ([hand], [[hand]]):
         with pytest.raises(OptionError, match=r"optional_last of a problem.*\[\[mandatory\], \[optional\]\]"):
             Problem(arm(), one, optional_last=True)
