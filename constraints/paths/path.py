@@ -316,11 +316,11 @@ class Path(NamesChecked):
         return Path(self.pieces, tuple(factor * d for d in self.durations))
 
     def max_error(self) -> float:
-        """Largest residual at all samples and half-way between them."""
+        """Largest residual at all samples and half-way between them; elsewhere up to `piece.options.threshold`."""
         return max(piece.max_error() for piece in self.pieces)
 
     def held(self) -> tuple[Held, ...]:
-        """The constraints that are held along the path, with the largest error of each at samples and between."""
+        """The constraints that are held along the path, with the largest error of each where `max_error` looks."""
         worst = dict[str, float]()
         for piece in self.pieces:
             times = _with_middles(piece).tolist()
