@@ -91,7 +91,10 @@ def facts(found: Assemblies, details: bool = False) -> list[str]:
         wide = {name: error for name, error in errors_of(mechanism, found.q).items() if error > CLOSED}
         lines += [f"open closure: {name} by {error:.3g}" for name, error in wide.items()]
     if not mechanism.rows:
-        lines.append("no closures: the loops of a URDF come from a sidecar (--loops)")
+        lines.append(
+            "no closures: a URDF or SDF has them where a link has two parents, a URDF in a sidecar (--loops) too, "
+            "an MJCF in its equalities"
+        )
     lines += [f"cut: {name}, which closes a loop" for name in mechanism.cut]
     if found.success:
         lines += [f"out of bounds: {v.joint} by {v.amount:.3g}" for v in mechanism.robot.bounds.violations(found.q)]

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from liegroups import Segments
-from liegroups.arguments import as_tuple, expect, finite_vector
+from liegroups.arguments import as_tuple, expect, finite_vector, is_finite_vector
 from liegroups.arrays import BoolVector, Indices, Matrix, TangentLike, Vector
 
 from ..errors import ConstraintError, OptionError, SizeError, UnknownJointError, UnknownNameError, WrongObjectError
@@ -189,8 +189,11 @@ def part_of(robot: Robot, columns: Indices, given: TangentLike, what: str, kind:
         UnknownJointError, UnknownNameError: there is no such joint, or it is not among them.
         SizeError, DtypeError, NotFiniteError: what is wrong with the numbers.
     """
+    if is_finite_vector(given, columns.size):
+        return given
     if not isinstance(given, Mapping):
-        return finite_vector(given, columns.size, what)
+        names = ", ".join(named(coordinate_names(robot), columns))
+        return finite_vector(given, columns.size, what, f"of {names}" if names else "")
     whole, inside = robot.space.check_tangent(given, what), np.zeros(robot.nv, dtype=np.bool_)
     inside[columns] = True
     names = robot.coordinate_names
