@@ -245,8 +245,9 @@ def costs(space: Space, weights: Any) -> tuple[Vector, BoolVector]:
             out[columns] = finite_vector(costs, len(columns), f"weights of a problem, '{joint}'")
     elif weights is not None:
         out = np.array(finite_vector(weights, space.nv, "weights of a problem", "or by joint, {joint: cost}"))
-    if not (out >= 0.0).all():
-        raise OptionError(f"weights of a problem: costs must not be negative, got {out.tolist()}")
+    for column in np.flatnonzero(out < 0.0).tolist():
+        joint = next(leaf.name for leaf in space.leaves() if leaf.v.start <= column < leaf.v.stop)
+        raise OptionError(f"weights of a problem: costs must not be negative, got {out[column]:g} for '{joint}'")
     if not out.any():
         raise OptionError("weights of a problem: at least one cost must be positive")
     return read_only(out), read_only(has_cost)

@@ -249,7 +249,7 @@ def test_costs_in_every_form(weights: Any, expected: list[float], given: list[bo
     assert not priced.flags.writeable
     assert not known.flags.writeable
     for wrong, kind, said in (
-        ([-1e-9, 1.0, 1.0], OptionError, "must not be negative"), ([0.0] * 3, OptionError, "at least one cost"),
+        ([1.0, 1.0, -1e-9], OptionError, "negative, got -1e-09 for 'b'"), ([0.0] * 3, OptionError, "at least one cost"),
         ({"a": 0.0, "b": 0.0}, OptionError, "at least one cost"), ([1.0] * 2, SizeError, "or by joint"),
         ({"c": 1.0}, UnknownJointError, "'c'"), ({"b": [1.0]}, SizeError, "weights of a problem, 'b'"),
         ({3: 1.0}, WrongObjectError, "the name of a joint"),

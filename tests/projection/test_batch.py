@@ -307,6 +307,7 @@ def bad_rows() -> Iterator[tuple[Any, Any, type[Exception], str]]:
     yield norm, None, errors.NotNormalizedError, "row 2 of Q"
     yield good[0], None, errors.SizeError, f"expected size (n, {nq}), received ({nq},)"
     yield good[:, :-1], None, errors.SizeError, "Q of"
+    yield [], None, errors.SizeError, f"received (0,) (for no configurations, give np.zeros((0, {nq})))"
     yield [good[0].tolist(), [0.0]], None, errors.DtypeError, "Q:"
     yield good.astype(str), None, errors.DtypeError, "Q:"
     yield None, None, errors.DtypeError, "Q:"
@@ -331,7 +332,7 @@ def bad_rows() -> Iterator[tuple[Any, Any, type[Exception], str]]:
     yield good, [*sides()[:4], 3], errors.WrongObjectError, "row 4 of rhs"
 
 
-@pytest.mark.parametrize("which", range(17))
+@pytest.mark.parametrize("which", range(18))
 def test_bad_rows_are_named_before_any_work(which: int) -> None:
     """Bad input: the row and what is wrong with it, and no chunk was begun."""
     Q, rhs, error, words = list(bad_rows())[which]

@@ -28,6 +28,8 @@ def starts_of(space: Space, Q: ArrayLike, what: str = "Q") -> Matrix:
     array = _numbers(Q, what, f"(n, {space.nq})")
     if array.ndim != 2 or array.shape[1] != space.nq:
         hint = "one configuration per row; a single one is [q]"
+        if not array.size:
+            hint = f"for no configurations, give np.zeros((0, {space.nq}))"
         raise SizeError(f"{what} of {space.name}", f"(n, {space.nq})", array.shape, hint)
     with np.errstate(over="ignore"):
         starts = np.array(array, dtype=np.float64, order="C")
