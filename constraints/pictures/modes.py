@@ -35,16 +35,16 @@ SHAPES = 8
 """Shapes that are drawn by default."""
 LISTED = 12
 """Lines of the table."""
-BEYOND, TALL, NARROWEST = 1.3, 1.1, 1e-3
+BEYOND, TALL, NARROWEST = {"linear": 1.3, "symlog": 3.0}, 1.1, 1e-3
 """Half of the width of a spectrum, in largest real parts, its height, in largest imaginary ones; its least width."""
 WIDE = 30.0
 """Real parts that are so many times larger than imaginary ones are shown on a logarithmic scale."""
-SMALL, TABLE, BELOW = 0.165, 8.5, 0.6
-"""Height of a line of the table [inch], its letters [points], and room around it [inch]."""
+TABLE = 8.5
+"""Size of the letters of the table [points]."""
 LEFT, TOP, ACROSS, HIGH, BESIDE = 0.9, 0.2, 2.5, 1.6, 3.8
 """The spectrum: from the left and from above, its width and height, and where the table begins beside it [inch]."""
-SIDE = 3.0
-"""Of a shape [inch]."""
+SIDE, ABOVE = 3.0, 2.5
+"""Of a shape, and height of what is above: the spectrum, and the table of fifteen lines at most [inch]."""
 STRONG, WEAK = 2.2, 1.6
 """Widths of sticks that are ahead, and of others [points]."""
 
@@ -67,9 +67,8 @@ def plot_modes(
     if len(modes) > LISTED:
         table[1 + LISTED : 1 + len(modes)] = [f"   and {len(modes) - LISTED} more"]
     least = BESIDE + LETTER * TABLE * max(map(len, table))
-    top = BELOW + max(LEFT + HIGH - BELOW, SMALL * len(table))
     titles = [f"{i}: {_words(mode)}" for i, mode in zip(numbers, shown, strict=True)]
-    figure, pictures, _ = panels(scene, titles, path is None, PanelLayout(side=SIDE, above=top, least=least))
+    figure, pictures, _ = panels(scene, titles, path is None, PanelLayout(side=SIDE, above=ABOVE, least=least))
     width, height = figure.get_size_inches()
     _spectrum(figure.add_axes((LEFT / width, 1.0 - (TOP + HIGH) / height, ACROSS / width, HIGH / height)), modes)
     figure.text(BESIDE / width, 1.0 - TOP / height, "\n".join(table), family="monospace", fontsize=TABLE, va="top")
@@ -140,9 +139,10 @@ def _spectrum(axes: Any, modes: Modes) -> None:
     axes.axvline(0.0, color="#c0c0c0", zorder=0)
     if aside > WIDE * up:  # a few decay much faster than anything moves
         axes.set_xscale("symlog", linthresh=up)
-        axes.set_xticks([-aside, -up, aside], [f"{x:.1g}" for x in (-aside, -up, aside)])
+        axes.set_xticks([-aside, -up, aside], [f"{x:.3g}" for x in (-aside, -up, aside)])
         axes.minorticks_off()
-    axes.set(xlim=(-BEYOND * aside, BEYOND * aside), ylim=(up - TALL * up, TALL * up))
+    across = BEYOND[axes.get_xscale()] * aside
+    axes.set(xlim=(-across, across), ylim=(up - TALL * up, TALL * up))
     axes.set_xlabel("Re s [1/s]", fontsize="small")
     axes.set_ylabel("Im s [rad/s]", fontsize="small")
     axes.tick_params(labelsize="small")

@@ -209,7 +209,7 @@ def test_symbols_have_the_sizes_they_say() -> None:
     assert_allclose(np.abs(line @ np.array([-0.8, 0.6])).max(), 0.11, atol=1e-12)
     for size, lead in ((0.2, 1.66), (1.0, 1.0)):  # coils of 1.2 sizes, or of three fifths of the way
         line = symbols.coil(np.zeros(2), np.array([5.0, 0.0]), size, 0.0)
-        assert_allclose([line[2, 0], line[-3, 0]], [lead, 5.0 - lead])
+        assert_allclose(line[[1, 2, -3, -2], 0], [0.0, lead, 5.0 - lead, 5.0])
     axes = np.array([[0.6, -0.8], [0.8, 0.6]])  # along and across
     arm, cup, piston, rod = (part @ axes for part in symbols.dashpot(np.zeros(2), np.array([3.0, 4.0]), 0.2, 0.3))
     assert_allclose(arm, [[0.0, 0.0], [0.0, 0.3], [2.38, 0.3]], atol=1e-12)

@@ -291,6 +291,7 @@ def test_strip_shows_the_path_at_equal_times(motion: Motion, tmp_path: Path) -> 
 
 
 def test_animation_has_its_pictures_and_they_move(motion: Motion, tmp_path: Path) -> None:
+    assert animate(motion, tmp_path / "usual.gif", count=2)._interval == 1000.0 / 15.0
     animate(motion, tmp_path / "path.gif", count=3, rate=10.0, drawing=Drawing(shapes=SHAPES, tips=[GRIPPER]))
     with Image.open(tmp_path / "path.gif") as picture:
         assert getattr(picture, "n_frames", 1) == 3

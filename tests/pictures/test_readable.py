@@ -7,6 +7,7 @@ from itertools import combinations
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
+from unittest.mock import patch
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -18,7 +19,7 @@ from pictures.test_dependency_plot import twelve, twice
 from scenes import factory, recorded_graph
 
 from constraints import Implicit, Options, Pose, Problem, Projector, Robot, locked_joint, rigid_transform
-from constraints.dynamics import PointSpring, simulate
+from constraints.dynamics import JointSpring, PointSpring, simulate
 from constraints.errors import FileError, WrongObjectError
 from constraints.loops import assemble_position
 from constraints.models import mechanisms, sample_arm
@@ -46,15 +47,23 @@ def motion() -> Any:
     return simulate(LINKAGE.constraint_set(), CLOSED, np.zeros(3), 0.1, 0.002, forces=[pulling()])
 
 
-def pulling(**numbers: float) -> PointSpring:
+def pulling() -> PointSpring:
     """A spring that pulls the crank of the four-bar."""
-    return PointSpring(LINKAGE.robot, "crank_end", rigid_transform([0.2, 0.55, 0.0]), 120.0, length=0.2, **numbers)
+    return PointSpring(LINKAGE.robot, "crank_end", rigid_transform([0.2, 0.55, 0.0]), 120.0, length=0.2)
 
 
-def modes(**numbers: float) -> Any:
-    """Of the four-bar at rest on this spring."""
-    rest = equilibrium(LINKAGE.minimal_coordinates(CLOSED), CLOSED, external=[pulling(**numbers)])
+def modes(damping: float = 0.0) -> Any:
+    """Of the four-bar at rest on this spring, its crank damped."""
+    damper = JointSpring(LINKAGE.robot, "crank", 0.0, damping=damping)
+    rest = equilibrium(LINKAGE.minimal_coordinates(CLOSED), CLOSED, external=[pulling(), damper])
     return rest.or_raise().modes()
+
+
+def long_table() -> Any:
+    """Of modes, as many as are listed."""
+    found = modes()
+    with patch.object(type(found), "describe", lambda _: "\n".join(["a line of the table of modes"] * 16)):
+        return found.plot()
 
 
 def path() -> Any:
@@ -77,6 +86,7 @@ FIGURES: dict[str, Callable[[], Any]] = {
     "assembly": lambda: plot_assembly(DELTA, DELTA.posture("closed"), DELTA.posture("closed")),
     "iterates": lambda: assemble_position(LINKAGE.constraint_set(), CLOSED + 0.05).plot_iterates(),
     "modes": lambda: modes().plot(),
+    "modes in a long table": long_table,
     "motion": lambda: motion().plot(),
     "long names": lambda: motion().plot(what=["power of PointSpring crank_end to world"] * 2),
     "sweep": lambda: LINKAGE.sweep(CLOSED, "crank", np.linspace(0.7, 7.0, 20)).plot(),
@@ -171,7 +181,7 @@ def test_figures_are_no_larger_than_what_they_show(drawn: tuple[str, Any]) -> No
     between = max((box.y0 - top for box, top in zip(boxes[1:], tops, strict=False)), default=0.0)
     assert between < (1.0 if any(hasattr(axes, "get_zlim") for axes in figure.axes) else 0.5)
     whole = Bbox.union(boxes)
-    assert max(whole.x0, whole.y0, 0.0 if name == "modes" else width - whole.x1, height - whole.y1) < 0.75
+    assert max(whole.x0, whole.y0, 0.0 if name.startswith("modes") else width - whole.x1, height - whole.y1) < 0.75
 
 
 def test_lines_are_thin_and_quiet_where_they_are_beside_the_point(drawn: tuple[str, Any]) -> None:

@@ -259,6 +259,9 @@ def test_shapes_have_the_colour_of_what_carries_them(cell: Robot) -> None:
     parts = [np.isnan(line.get_data_3d()[0]).sum() for line in (*green, *grey)]
     assert parts == [6, 0, 6]  # two rings and four posts, a dot; the same of the other box
     assert len(cell.plot(drawing=Drawing(shapes=shapes), view="xz").axes[0].collections) == 1
+    lids = [cell.plot(q, drawing=Drawing(shapes=shapes)).axes[0].collections for q in (None, [cell.neutral] * 2)]
+    strengths = [[lid.get_facecolor()[0, 3] for lid in drawn] for drawn in lids]
+    assert strengths == [[0.4], [pytest.approx(0.4 * (0.15 + 0.85 / 8.0)), 0.4]]  # as strong as what they are on
     own = cell.plot(drawing=Drawing(shapes=shapes, colour="#123456")).axes[0].lines
     assert {line.get_color() for line in own} == {"#123456", "#8a8a8a"}  # one for all that moves
 

@@ -112,8 +112,8 @@ def test_curves_of_a_sweep_are_its_configurations() -> None:
         assert found.plot().axes[-1].get_xlabel() == "crank [rad]"
 
 
-@pytest.mark.parametrize("damping", [0.0, 3.0, 4000.0])
-def test_the_spectrum_shows_the_eigenvalues(damping: float, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("damping", "scale"), [(0.0, "linear"), (0.3, "linear"), (3.0, "symlog")])
+def test_the_spectrum_shows_the_eigenvalues(damping: float, scale: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each once, round where it swings, square where not, in the colour of its class, inside of the axes.
 
     Beside it is the table of `describe`, of which a few lines are shown.
@@ -133,10 +133,15 @@ def test_the_spectrum_shows_the_eigenvalues(damping: float, monkeypatch: pytest.
         assert dot.get_marker() == ("o" if mode.eigenvalue.imag else "s")
         assert dot.get_color() == COLOURS[mode.kind.value.partition(",")[0]]
         (x,), (y,) = dot.get_data()
-        assert axes.get_xlim()[0] < x < axes.get_xlim()[1]
-        assert axes.get_ylim()[0] < y < axes.get_ylim()[1]
+        pixels = axes.transData.transform((x, y))
+        assert (np.abs(pixels - axes.bbox.get_points()).min(axis=0) > 6.0).all()  # all of the mark is seen
+        assert axes.bbox.contains(*pixels)
         assert axes.get_ylim()[0] > -0.2 * axes.get_ylim()[1]
     assert -axes.get_xlim()[0] == axes.get_xlim()[1]
+    assert axes.get_xscale() == scale
+    figure.draw_without_rendering()
+    said = [float(label.get_text().replace("\N{MINUS SIGN}", "-")) for label in axes.get_xticklabels()]
+    assert said == pytest.approx([*axes.get_xticks()], rel=0.01)
     assert [0.0, 0.0] in [list(line.get_xdata()) for line in axes.lines]  # between what grows and what decays
 
 

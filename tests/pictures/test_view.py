@@ -17,7 +17,7 @@ from models.test_visuals import crane_in
 from numpy.testing import assert_allclose
 from pictures.test_readable import modes
 
-from constraints import Implicit, Pose, Position, Problem, Projector, Robot, rigid_transform
+from constraints import Base, Implicit, Pose, Position, Problem, Projector, Robot, rigid_transform
 from constraints.__main__ import main
 from constraints.dynamics import simulate
 from constraints.errors import FileError, MissingExtraError, OptionError, WrongObjectError
@@ -334,6 +334,9 @@ def test_the_grid_lies_at_the_ground_or_at_the_lowest_face(bottom: float) -> Non
     slab = Shape("slab", "Box", (2.0, 2.0, 0.1), placement=[0.5, 0.0, bottom + 0.05, 0.0, 0.0, 0.0, 1.0])
     with show(sample_arm(), drawing=Drawing(shapes=[slab]), page=PageOptions(port=0)) as view:
         assert nodes(view)["/world/floor"].position[2] == pytest.approx(min(bottom, 0.0), abs=1e-6)
+    box = Robot.from_urdf("<robot name='box'><link name='body'/></robot>", base=Base.FREE_FLYER)
+    with show(box, [0.0, 0.0, bottom + 1.0, 0.0, 0.0, 0.0, 1.0], page=PageOptions(port=0)) as view:
+        assert nodes(view)["/world/floor"].position[2] == 0.0  # what is in the air floats over it
 
 
 def test_iterates_modes_and_scenes_are_shown() -> None:
