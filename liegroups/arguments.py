@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from math import isfinite
 from operator import index
 from os import PathLike, fspath
-from typing import Any, SupportsIndex, TypeGuard, TypeVar
+from typing import Any, SupportsIndex, TypeGuard, TypeVar, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -198,8 +198,7 @@ def refuse_masked(values: Any, what: str) -> None:
     """
     if type(values) is np.ndarray:
         return
-    entries: Any = values if isinstance(values, list | tuple) else (values,)  # pyright: ignore[reportUnknownVariableType]
-    for entry in entries:
+    for entry in cast("Any", values) if isinstance(values, list | tuple) else (values,):
         if isinstance(entry, _MASKED):
             where = np.flatnonzero(np.ma.getmaskarray(entry)).tolist()
             if where:
@@ -295,9 +294,11 @@ def natural_number(n: SupportsIndex, what: str) -> int:
         SizeError: not an integer, or below zero.
     """
     try:
-        number = index("" if isinstance(n, bool) else n)  # pyright: ignore[reportArgumentType]
+        number = index(n)
     except TypeError as error:
         raise SizeError(what, "an integer", repr(n)) from error
+    if isinstance(n, bool):
+        raise SizeError(what, "an integer", repr(n))
     if number < 0:
         raise SizeError(what, "0 or more", number)
     return number
