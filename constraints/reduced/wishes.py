@@ -192,7 +192,7 @@ def part_of(robot: Robot, columns: Indices, given: TangentLike, what: str, kind:
     if is_finite_vector(given, columns.size):
         return given
     if not isinstance(given, Mapping):
-        names = ", ".join(named(coordinate_names(robot), columns))
+        names = ", ".join(named(robot.coordinate_names, columns))
         return finite_vector(given, columns.size, what, f"of {names}" if names else "")
     whole, inside = robot.space.check_tangent(given, what), np.zeros(robot.nv, dtype=np.bool_)
     inside[columns] = True
