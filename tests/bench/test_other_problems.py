@@ -30,11 +30,6 @@ TARGET_ELSEWHERE = {"ur10_over_table", "ur10_place_explicit"}
 """Where the arm of qref is not at its target."""
 
 
-@pytest.fixture(scope="module")
-def making(on_path: None) -> Any:
-    return importlib.import_module("make_problems")
-
-
 def close(one: Any, other: Any) -> bool:
     """Two pieces of JSON: the same but for rounding of numbers."""
     if isinstance(one, dict):
@@ -65,9 +60,9 @@ def test_the_set_has_what_it_was_made_for(files: Any) -> None:
 
 
 @pytest.mark.parametrize("path", a_few(PROBLEMS, 6), ids=lambda path: path.stem)
-def test_the_script_makes_each_problem_again(files: Any, making: Any, path: Path) -> None:
+def test_the_script_makes_each_problem_again(files: Any, benchmarks: Any, path: Path) -> None:
     file = files.read(path)
-    description, starts = making.made(path.stem)
+    description, starts = benchmarks("make_problems").made(path.stem)
     assert file.name == path.stem
     assert (file.threshold, file.max_iterations) == (1e-4, 40)
     assert close(json.loads(json.dumps(description)), file.description)
