@@ -80,7 +80,8 @@ class Floor:
 
     For examples and tests, not for crowds of contacts: while points slip, one or many, accelerations cost twice as
     much, and steps are short before each sticks. Where more points touch than the motion needs, as with four feet,
-    forces are those of least norm.
+    forces are those of least norm; where driven joints move two of them apart, one slips. With up to four points at
+    once all that they can do is tried, if need be.
 
     Args:
         robot: the robot.

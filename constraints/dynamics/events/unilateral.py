@@ -135,7 +135,7 @@ class Unilateral:
         """The state with the sides that can be so: none pulls, none holds more than friction allows, none sinks in.
 
         Nor does friction drive one that slips from rest. The worst one is changed first; where that goes round, as
-        a foot that leaves lets another one sink, all they can do is tried.
+        a foot that leaves lets another one sink, or rows contradict each other, all they can do is tried.
 
         Args:
             motion, holds, t: the state, and the set to begin with.
@@ -144,7 +144,7 @@ class Unilateral:
         known, jammed = set[bytes](), None
         seen = self.sides.seen(motion, t, holds)
         try:
-            while seen.standing.mark not in known:
+            while seen.standing.mark not in known and seen.dynamics.success:
                 known.add(seen.standing.mark)
                 better = self._better(seen, let_go)
                 if better is None:
@@ -159,7 +159,8 @@ class Unilateral:
         for standing in all_ways(touched, self.sides.grips & (row_lengths(seen.slipping) <= STILL_SPEED)):
             tried = self.sides.switched(holds, standing)
             try:
-                if self._better(self.sides.seen(motion, t, tried), let_go) is None:
+                seen = self.sides.seen(motion, t, tried)
+                if seen.dynamics.success and self._better(seen, let_go) is None:
                     return motion, tried
             except UndefinedError:
                 continue

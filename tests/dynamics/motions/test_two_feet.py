@@ -12,10 +12,11 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
-from constraints import Robot
-from constraints.dynamics import Floor, JointLaw
+from constraints import Implicit, Robot, Target
+from constraints.dynamics import Floor, JointLaw, simulate
 from constraints.dynamics.events.sides import SeenSides, Standing
 from constraints.dynamics.events.unilateral import Unilateral
+from constraints.functions import Affine
 
 FEET = ("left foot", "right foot")
 SHARE = 1e-7
@@ -120,3 +121,15 @@ def test_impulses_on_two_feet_push_within_the_cone_of_friction(stands: bool) -> 
         assert abs(right_x) <= mu * right_z + little
         assert min(z @ after.v for _, z in rows) > -SHARE
         assert after.v @ M @ after.v <= v @ M @ v
+
+
+def test_a_foot_slips_where_driven_legs_spread_both() -> None:
+    """Both legs follow their motors: were both feet stuck, rows would contradict each other."""
+    robot, q = on_two_feet(np.random.default_rng(3))
+    faster = Target(lambda t: [q[3] + 0.5 * t**2, q[4] - 0.5 * t**2], lambda t: [t, -t], lambda t: [1.0, -1.0])
+    legs = Implicit.equal(Affine(np.eye(5)[3:], np.zeros(2), robot.space), faster, name="legs")
+    floor = Floor(robot, FEET, friction=0.6, constraints=[legs])
+    holds = floor.start(q, np.zeros(5))
+    assert "slips" in floor.states(holds).values()
+    record = simulate(holds, q, np.zeros(5), 0.2, forces=floor.forces, events=floor.events).or_raise()
+    assert record.q[3] == pytest.approx(q[3] + 0.02)
