@@ -186,7 +186,7 @@ def _break_value(content: Any, rng: np.random.Generator, done: list[str]) -> Non
     if way == "drop":
         del holder[key]
     elif way == "value":
-        holder[key] = _pick(rng, _VALUES)
+        holder[key] = copy.deepcopy(_pick(rng, _VALUES))  # what is changed later is no value of the next file
     elif way == "copy":
         holder[key] = copy.deepcopy(elsewhere[there])
     elif way == "nest":
