@@ -10,7 +10,7 @@ import numpy as np
 
 from liegroups.arrays import Indices, Matrix, Vector
 from liegroups.formulas.batch_algebra import cross
-from liegroups.unit_vectors import NEAR_HALF_TURN
+from liegroups.unit_vectors import NEAR_HALF_TURN, UNIT_LOG
 
 from ...loops.hinges.pose_map import LogPose, PoseMap, Rod, Split
 from ...loops.hinges.rotation_rows import Swing, Turn
@@ -245,10 +245,6 @@ def _change(at: RelativeMotions) -> Vector:
     return at.acceleration[:, :3] + cross(at.twist[:, 3:], at.twist[:, :3])
 
 
-_TERMS = np.cumprod([1.0, *((n + 1.0) / (n + 1.5) * 0.5 for n in range(14))])
-"""Coefficients of phi / sin(phi) as a series in 1 - cos(phi)."""
-
-
 def unit_logs(c: Vector) -> tuple[Vector, Vector, Vector]:
     r""":math:`\varphi/\sin\varphi` with :math:`\varphi = \arccos c`, and its two derivatives by c; any shape."""
     c = np.maximum(c, -1.0 + 0.5 * NEAR_HALF_TURN**2)
@@ -256,7 +252,7 @@ def unit_logs(c: Vector) -> tuple[Vector, Vector, Vector]:
     k, k1, k2 = np.zeros_like(y), np.zeros_like(y), np.zeros_like(y)
     far = y >= 0.05
     small = np.where(far, 0.0, y)
-    for term in _TERMS[::-1]:
+    for term in UNIT_LOG:
         k2 = k2 * small + 2.0 * k1
         k1 = k1 * small + k
         k = k * small + term

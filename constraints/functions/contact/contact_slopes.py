@@ -7,27 +7,24 @@ angular velocity w and :math:`B_i = A_i^T R`,
 .. math:: \dot m_i = \mathrm{tr}(B_i [w]), \qquad \ddot m_i = \mathrm{tr}(B_i ([w]^2 + [\dot w])), \qquad
     \ddot h = h'(\ddot m) + h''(\dot m, \dot m)
 
-Parallel: m is the object's normal n and :math:`h = \rho(n_x)\,(-n_z, n_y)`, with :math:`\rho(c) = \arccos c\,/
-\sqrt{1 - c^2}`, which solves :math:`(1 - c^2)\,\rho' = c\,\rho - 1`. Turned: m is (c, s) of `contact_rows` and h the
-angle of the complex number c + i s.
+Parallel: m is the object's normal n and :math:`h = k(n_x)\,(-n_z, n_y)`, with k of `liegroups.unit_vectors`. Turned:
+m is (c, s) of `contact_rows` and h the angle of the complex number c + i s.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import atan2, sqrt
+from math import sqrt
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from liegroups.arrays import Matrix, Vector
+from liegroups.unit_vectors import unit_log_slopes
 
 from ...robot.model.pinocchio import pin
 from ..frames.slopes import Slopes, TwistRowSlopes, translation_slopes
-from .contact_rows import NO_TWIST, UPSIDE_DOWN, Touch
-
-NEARLY_LEVEL = 0.2
-"""Below this 1 - cos of the tilt the series is exact to 1e-16; the closed forms are to 1e-13 above it."""
+from .contact_rows import NO_TWIST, Touch
 
 _NORMAL = np.zeros((3, 3, 3))
 _NORMAL[[0, 1, 2], [0, 1, 2], 0] = 1.0  # m_i is entry (i, x) of R
@@ -125,7 +122,7 @@ def _axial(B: Any) -> Matrix:
 
 def _parallel(n: Vector, v: Vector) -> _Bend:
     """Of the swing, by the normal."""
-    ratio, slope, bend, third = arc_ratio(float(n[0]), sqrt(float(n[1] * n[1] + n[2] * n[2])))
+    ratio, slope, bend, third = unit_log_slopes(float(n[0]), sqrt(float(n[1] * n[1] + n[2] * n[2])))
     aside, moved, x = _ASIDE @ n, _ASIDE @ v, float(v[0])
     along = np.outer(aside, _ALONG)
     second = slope * (_ASIDE[:, :, None] * _ALONG + _ASIDE[:, None, :] * _ALONG[:, None])
@@ -142,28 +139,3 @@ def _angle(m: Vector, v: Vector) -> _Bend:
     basis, rate = np.array([1.0, 1.0j]) / z, complex(*v) / z
     second = -np.outer(basis, basis).imag
     return _Bend(basis.imag[None], second[None], 2.0 * (rate * rate * basis).imag[None])
-
-
-def arc_ratio(c: float, s: float) -> tuple[float, float, float, float]:
-    r""":math:`\rho(c) = \arccos c\,/\sqrt{1 - c^2}` and its first three derivatives.
-
-    Args:
-        c: cosine of the tilt.
-        s: sine of it, not negative.
-    """
-    if c > 1.0 - NEARLY_LEVEL:
-        t = s * s / (1.0 + c)  # 1 - c, without cancellation
-        ratio = slope = bend = third = 0.0
-        for coefficient in reversed(_SERIES):  # Horner's rule, with derivatives by t
-            third, bend, slope = third * t + 3.0 * bend, bend * t + 2.0 * slope, slope * t + ratio
-            ratio = ratio * t + coefficient
-        return ratio, -slope, bend, -third
-    s = max(s, UPSIDE_DOWN)
-    square, ratio = s * s, atan2(s, c) / s
-    slope = (c * ratio - 1.0) / square
-    bend = (3.0 * c * slope + ratio) / square
-    return ratio, slope, bend, (5.0 * c * bend + 4.0 * slope) / square
-
-
-_SERIES: list[float] = np.cumprod([1.0, *(k / (2 * k + 1) for k in range(1, 22))]).tolist()
-"""Coefficients of the ratio by powers of 1 - c."""

@@ -10,7 +10,7 @@ import numpy as np
 
 from liegroups.arrays import Matrix, Vector
 from liegroups.formulas.second_order import cross, so3_log_second
-from liegroups.unit_vectors import arcsine, unit_log, unit_log_third
+from liegroups.unit_vectors import arcsine, unit_log, unit_log_slopes
 
 from ...functions.enclosures.box import Enclosure
 from ...functions.enclosures.smooth import combined
@@ -139,8 +139,7 @@ class Swing(RotationRows):
         turned = [-R @ pin.skew(y) for y in (b, y1, y2)]
         (c, c1, c2), (x, x1, x2) = ([axis @ (R @ y) for y in (b, y1, y2)] for axis in (a, B))
         (gc, gc1, gc2), (gx, gx1, gx2) = ([axis @ M for M in turned] for axis in (a, B))
-        k, k1, k2 = unit_log(float(c))
-        k3 = unit_log_third(float(c))
+        k, k1, k2, k3 = unit_log_slopes(float(c))
         outer = np.outer
         rate = outer(k2 * c1 * x + k1 * x1, gc) + k1 * (outer(x, gc1) + c1 * gx) + k * gx1
         moment = k * (multipliers @ B) + k1 * float(x @ multipliers) * a
