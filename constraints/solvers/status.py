@@ -134,3 +134,13 @@ class Refined(NamedTuple):
     near: Vector | None
     from_start: bool = False
     used_up: bool = False
+
+    def left(self, tolerance: float) -> str:
+        """That it did not finish, in words; empty where it did.
+
+        Args:
+            tolerance: `refine_tolerance`.
+        """
+        if self.stationarity <= tolerance:
+            return ""
+        return "not the nearest yet" if self.near is not None else "not at its least yet" if self.used_up else ""

@@ -221,6 +221,11 @@ def test_references_of_nearest(processes: ProcessPoolExecutor, each: bool) -> No
         assert [r.refined and r.refined.stationarity for r in batch] == [
             r.refined and r.refined.stationarity for r in expected
         ]
+    assert "yet" not in repr(batch)
+    short = Projector(p.problem, Options(nearest=True, refine_iterations=1)).project_batch(Q)
+    left = sum("not the nearest yet" in str(r) for r in short)
+    assert left > 0
+    assert repr(short).endswith(f"; {left} not the nearest yet)")
     near[5, 2] = np.inf
     with pytest.raises(errors.NotFiniteError, match="row 5 of near"):
         p.project_batch(Q, near=near)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import contextmanager
@@ -172,6 +173,8 @@ class ProjectionBatch(Verdict):
         used = f"; {counted(spent, 'failure')} used all {most}" if spent else ""
         worst = self.residual[self.success].max(initial=0.0)
         solved = f"; largest residual of a success {worst:.3g}" if self.success.any() else ""
+        left = Counter(r.left(self.options.refine_tolerance) for r in self.outcomes.refined if r is not None)
+        solved += "".join(f"; {count} {words}" for words, count in left.items() if words)
         return f"ProjectionBatch({counted(len(self), 'row')}{': ' if counts else ''}{counts}{used}{solved})"
 
 

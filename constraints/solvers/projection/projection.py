@@ -274,13 +274,11 @@ class Projection(Solved, ByJoint):
         """What is left of the gradient of a refinement, in words, and whether it did not finish."""
         if self.refined is None:
             return ""
-        more, options = "", self.options
-        if self.refined.stationarity > options.refine_tolerance:
-            if self.refined.near is not None:
-                more = f", not the nearest yet: above `refine_tolerance` {options.refine_tolerance:g}"
-            elif self.refined.used_up:
-                more = f", not at its least yet: all {options.refine_iterations} `refine_iterations` used"
-        return f", stationarity {self.refined.stationarity:.1g}{more}"
+        tolerance, most = self.options.refine_tolerance, self.options.refine_iterations
+        left, why = self.refined.left(tolerance), f"above `refine_tolerance` {tolerance:g}"
+        if self.refined.near is None:
+            why = f"all {most} `refine_iterations` used"
+        return f", stationarity {self.refined.stationarity:.1g}{f', {left}: {why}' if left else ''}"
 
     def __str__(self) -> str:
         python = cost_of_python(self.problem, self.engine)
