@@ -29,6 +29,8 @@ from .robot import Robot
 GivenPoint = ArrayLike | Element | Placement | HasMatrix
 """What is taken for a point of a group: numbers, an Element, or a placement or rotation where the group has them."""
 _POSES = (SE3, R3xSO3)
+SIX_OF_POSE = "of a pose M, Transformation has [*M.translation, *pinocchio.log3(M.rotation)]"
+"""What to write where six numbers are asked for and a pose came."""
 
 
 def as_robot(candidate: object, what: str) -> Robot:
@@ -95,9 +97,13 @@ def point_numbers(candidate: Any, space: Space, what: str = "point") -> Any:
         raise SizeError(f"{what} of {space.name}", space.nq, shape[0], way_from(shape[0]))
     if space in _POSES and turns:
         raise WrongObjectError(what, "a pose, rigid_transform(translation, rotation)", "a rotation alone")
+    six = SIX_OF_POSE if space.nq == 6 and space.is_flat else ""
     if (turns or moves) and numbers is not candidate:
         came = f"a {type(candidate).__name__}, which has " + ("a rotation" if turns else "a translation and a rotation")
+        came += f" ({six})" if six and moves else ""
         raise WrongObjectError(what, f"{space.nq} numbers", came)
+    if six and shape in ((7,), (4, 4)):
+        raise SizeError(f"{what} of {space.name}", 6, 7 if shape == (7,) else shape, six)
     if space.nq == 1 and isinstance(candidate, int | float) and not isinstance(candidate, bool):
         return [candidate]
     return _as_typed(numbers, space) if space.unit_blocks else numbers

@@ -183,8 +183,12 @@ def test_what_could_mean_several_things_is_refused_with_what_to_write() -> None:
         lc.Implicit.equal(pose, TURN)
     with pytest.raises(errors.WrongObjectError, match="expected 3 numbers, got a SE3"):
         lc.Implicit.equal(lc.Position(robot, "wrist_roll"), MOVED)
-    with pytest.raises(errors.WrongObjectError, match="expected 6 numbers, got a SE3"):
+    six = r"\(of a pose M, Transformation has \[\*M.translation, \*pinocchio.log3\(M.rotation\)\]\)"
+    with pytest.raises(errors.WrongObjectError, match=f"expected 6 numbers, got a SE3.*{six}"):
         lc.Implicit.equal(lc.Transformation(robot, "wrist_roll"), MOVED)
+    for numbers in ([0, 0, 0, 0, 0, 0, 1], np.eye(4)):
+        with pytest.raises(errors.SizeError, match=f"expected size 6, received .*{six}"):
+            lc.Implicit.equal(lc.Transformation(robot, "wrist_roll"), numbers)
     with pytest.raises(errors.SizeError, match=r"expected size 4, received \(3, 4\)|one of them|received 3"):
         lc.Implicit.equal(rotation, rotation.value(robot.neutral)).check_rhs(ScipyRotation.from_rotvec(np.eye(3)))
     with pytest.raises(errors.SpaceMismatchError, match=r"SE3.*R7"):
