@@ -39,6 +39,8 @@ def test_it_is_drawn(tmp_path: Any) -> None:
     assert (tmp_path / "sweep.png").stat().st_size > 5000
     top, below = figure.axes
     assert [text.get_text() for text in top.texts] == ["dead point"]
+    figure.draw_without_rendering()
+    assert top.bbox.y1 - 1.0 < top.texts[0].get_window_extent().y0 < top.bbox.y1 + 9.0  # on its top
     lines = [line for line in top.lines if len(line.get_xdata()) > 2]
     assert [line.get_linestyle() for line in lines] == ["-", "--", "-", "--"]
     for there, back in (lines[:2], lines[2:]):
