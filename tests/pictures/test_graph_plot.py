@@ -310,6 +310,8 @@ def test_wires_lie_on_the_surface(kind: str, size: tuple[float, ...]) -> None:
     shape = Shape("s", kind, size)
     points = np.concatenate(wires(shape))
     assert all(np.allclose(line[0], line[-1]) for line in wires(shape) if len(line) > 2)  # rings are closed
+    if kind in ("Cylinder", "Capsule"):  # a level ring at each end
+        assert [line[0, 2] for line in wires(shape) if len(line) > 2 and not np.ptp(line[:, 2])] == [-1.5, 1.5]
     if kind == "Cylinder":  # with four posts between the two
         assert [np.ptp(line, axis=0).tolist() for line in wires(shape) if len(line) == 2] == [[0.0, 0.0, 3.0]] * 4
     if kind == "Box":  # four edges along each axis; the lid is the upper third
