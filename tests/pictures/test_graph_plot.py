@@ -113,6 +113,9 @@ def test_states_stand_by_number_of_grasps(case: tuple[ConstraintGraph, bool]) ->
     columns = {state.name: picture.boxes[state.name].centre[0] for state in graph.states}
     for a, b in combinations(graph.states, 2):
         assert np.sign(columns[a.name] - columns[b.name]) == np.sign(a.priority - b.priority)
+    if len(columns) == 2:  # waypoints are in the middle between the two
+        there = [box.centre[0] for box in picture.boxes.values() if box.state.waypoint]
+        assert np.mean(there) == pytest.approx(np.mean([*columns.values()]))
 
 
 def test_figure_holds_names_priorities_and_a_key(case: tuple[ConstraintGraph, bool]) -> None:
