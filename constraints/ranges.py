@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from liegroups.arguments import finite_number, finite_vector, is_finite_number
+from liegroups.arguments import finite_number, is_finite_number
 
 from .errors import OptionError
 
@@ -41,38 +41,12 @@ def positive_number(candidate: object, what: str) -> float:
     raise OptionError(f"{what}: expected a positive number, got {candidate!r}")
 
 
-def length_of(candidate: object, what: str) -> float:
-    """Take a length [m], zero or more, from a user.
+def not_negative(candidate: object, what: str) -> float:
+    """Take a number of zero or more from a user.
 
     Raises:
         OptionError: below zero.
-        DtypeError, NotFiniteError, SizeError: no number.
-    """
-    length = float(finite_vector([candidate], 1, what)[0])  # pyright: ignore[reportArgumentType]
-    if length < 0.0:
-        raise OptionError(f"{what}: expected a length of 0 or more, got {length:g}")
-    return length
-
-
-def positive_time(candidate: float, what: str) -> float:
-    """A time from a user.
-
-    Raises:
-        OptionError: it is not above zero.
-        DtypeError, NotFiniteError: no number.
-    """
-    number = finite_number(candidate, what)
-    if number <= 0.0:
-        raise OptionError(f"{what}: expected a positive time [s], got {number:g}")
-    return number
-
-
-def not_negative(candidate: float, what: str) -> float:
-    """A number of zero or more from a user.
-
-    Raises:
-        OptionError: below zero.
-        WrongObjectError, NotFiniteError: no finite number.
+        DtypeError, NotFiniteError, SizeError: no finite number.
     """
     number = finite_number(candidate, what)
     if number < 0.0:

@@ -12,7 +12,7 @@ from liegroups.arrays import ArrayLike, Matrix, Vector
 
 from ..dynamics.methods.status import DynamicsStatus
 from ..questions import ask_once
-from ..ranges import positive_time
+from ..ranges import positive_number
 from .action import Calculation, Derivatives, DifferentialAction, DiscreteAction, own
 
 
@@ -62,7 +62,7 @@ class IntegratedAction(DiscreteAction):
     def __init__(self, differential: DifferentialAction, step: float) -> None:
         expected = "a DifferentialAction, such as ContactForwardDynamics"
         self.differential = expect(differential, DifferentialAction, "action to be integrated", expected)
-        self.step = positive_time(step, "step of an integrated action")
+        self.step = positive_number(step, "step of an integrated action [s]")
         self._is_asked = False
         self.state, self.stage = differential.state, differential.stage
         self.costs, self.constraints = differential.costs, differential.constraints

@@ -7,13 +7,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from liegroups.arguments import expect, finite_number, real_numbers
+from liegroups.arguments import expect, real_numbers
 from liegroups.arrays import ArrayLike, BoolVector, Indices, Matrix, Vector
 from liegroups.unit_blocks import UNBOUNDED
 
-from ..errors import NoEnclosureError, OptionError, SizeError, UndefinedError
+from ..errors import NoEnclosureError, SizeError, UndefinedError
 from ..functions.enclosures.box import TangentBox
 from ..problem.problem import Problem
+from ..ranges import positive_number
 from ..rows.right_hand_side import RightHandSide
 from .balls import Balls, FoundByKernels, by_kernels, is_kept
 from .certificate import Certificate
@@ -72,14 +73,13 @@ def certify(
 
     Raises:
         WrongObjectError, SizeError, DtypeError, NotFiniteError, NotNormalizedError: what is wrong with an argument.
-        OptionError: a radius that is not positive.
+        OptionError: a radius that is no positive number.
     """
     expect(problem, Problem, "problem to be certified")
-    if radius is not None and not finite_number(radius, "radius of a certificate") > 0.0:
-        raise OptionError(f"radius of a certificate: expected a positive number, got {radius:g}")
+    wanted = None if radius is None else positive_number(radius, "radius of a certificate")
     q = np.array(problem.check(q))
     sides = problem.check_rhs(rhs)
-    rows, wanted = ProblemRows.of(problem, sides), None if radius is None else float(radius)
+    rows = ProblemRows.of(problem, sides)
     if _is_huge(q, sides.vector):
         return CertificateSearch(rows, q, wanted).certificate(f"numbers beyond {UNBOUNDED:g} overflow")
     found = _by_samples(rows, q[None], wanted)

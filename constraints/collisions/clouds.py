@@ -9,12 +9,13 @@ from typing import Any, final
 
 import numpy as np
 
-from liegroups.arguments import as_name, is_finite_number, real_numbers
+from liegroups.arguments import as_name, real_numbers
 from liegroups.arrays import Matrix, Vector
 from liegroups.frozen import read_only, set_fields
 
-from ..errors import OptionError, SizeError
+from ..errors import SizeError
 from ..linear_algebra import row_lengths
+from ..ranges import positive_number
 from ..robot import Frame
 from ..robot.placement import as_placement
 from .covers import SPHERES_OF_A_MESH, Cover, widened
@@ -90,7 +91,7 @@ class PointCloud:
 
     Raises:
         SizeError, NotFiniteError, DtypeError: what is wrong with the points.
-        OptionError: a radius that is not positive.
+        OptionError: a radius that is no positive number.
     """
 
     name: str
@@ -105,12 +106,9 @@ class PointCloud:
         points = real_numbers(self.points, what := f"points of point cloud '{self.name}'", finite=True)
         if points.ndim != 2 or not len(points) or points.shape[1] != 3:
             raise SizeError(what, "(n, 3), n at least 1", points.shape)
-        if not (is_finite_number(self.radius) and self.radius > 0.0):
-            raise OptionError(
-                f"radius of point cloud '{self.name}': expected a positive number [m], got {self.radius!r}"
-            )
+        radius = positive_number(self.radius, f"radius of point cloud '{self.name}' [m]")
         placement = as_placement(self.placement, f"placement of point cloud '{self.name}'")
-        set_fields(self, points=read_only(np.array(points)), radius=float(self.radius), placement=placement)
+        set_fields(self, points=read_only(np.array(points)), radius=radius, placement=placement)
 
     @property
     def size(self) -> tuple[float, ...]:

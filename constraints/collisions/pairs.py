@@ -15,6 +15,7 @@ from ..errors import OptionError, UnknownJointError
 from ..paths.relative_motion import CollisionPair, two_names
 from ..problem.questions import LONGER, PLAIN
 from ..questions import ask_once
+from ..ranges import positive_number
 from ..robot import Robot
 from ..robot.model.pinocchio import pin
 
@@ -161,11 +162,10 @@ def as_resolution(resolution: object) -> float:
     Raises:
         OptionError: no positive number.
     """
-    if not (is_finite_number(resolution) and resolution > 0.0):
-        raise OptionError(f"resolution of a collision check: expected a positive number [m], got {resolution!r}")
-    if resolution > PLAIN:
-        ask_once(f"resolution of a collision check is {resolution:.6g} m: is it in millimetres?")
-    return float(resolution)
+    spacing = positive_number(resolution, "resolution of a collision check [m]")
+    if spacing > PLAIN:
+        ask_once(f"resolution of a collision check is {spacing:.6g} m: is it in millimetres?")
+    return spacing
 
 
 def as_distance(distance: object, what: str) -> float:

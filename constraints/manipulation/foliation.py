@@ -17,7 +17,7 @@ from liegroups.frozen import set_fields
 from ..errors import GraphError, WrongObjectError
 from ..functions.contact.contact import ConvexShapeContact, SurfacePair
 from ..point import Point
-from ..ranges import length_of
+from ..ranges import not_negative
 from ..rows.explicit import Explicit
 from ..rows.implicit import Implicit
 from ..rows.right_hand_side import RightHandSide
@@ -161,7 +161,7 @@ class Leaf:
         Raises:
             OptionError, DtypeError, NotFiniteError: a tolerance that is no number of 0 or more.
         """
-        tolerance = length_of(tolerance, "tolerance of leaves")
+        tolerance = not_negative(tolerance, "tolerance of leaves")
         mine, theirs = ([(f.name, f.pair) for f in leaf.foliations] for leaf in (self, other))
         if mine != theirs:
             return False

@@ -12,7 +12,7 @@ from liegroups.arrays import ArrayLike, BoolVector, Vector
 from liegroups.frozen import read_only, set_fields
 
 from ..errors import OptionError, SizeError
-from ..ranges import length_of
+from ..ranges import not_negative
 from ..robot import Frame
 
 
@@ -97,7 +97,7 @@ class Handle:
 
 def _clearance(frame: object, clearance: Any, who: str) -> float:
     expect(frame, Frame, f"frame of {who}", "a Frame (robot.frame(name))")
-    return length_of(clearance, f"clearance of {who}")
+    return not_negative(clearance, f"clearance of {who}")
 
 
 def _mask(mask: ArrayLike, what: str) -> BoolVector:

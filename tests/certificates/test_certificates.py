@@ -279,11 +279,9 @@ def test_bad_arguments() -> None:
             certify(problem, q)
     with pytest.raises(WrongObjectError, match="problem to be certified"):
         certify(problem.space, [1.0])  # type: ignore[arg-type]
-    for radius in (0.0, -1.0):
+    for radius in (0.0, -1.0, np.inf):
         with pytest.raises(OptionError, match="radius"):
             certify(problem, [1.0], radius=radius)
-    with pytest.raises(NotFiniteError):
-        certify(problem, [1.0], radius=np.inf)
 
 
 @pytest.mark.parametrize("large", [1e101, 1e150])

@@ -105,7 +105,7 @@ LINK, HERE = "<link name='base_link'/>", "<position>0 0 0 1 0 0 0</position>"
         (f"<gripper name='a'>{LINK}{HERE}<postion>3</postion></gripper>", "<postion> is not understood.*<position>"),
         (f"<gripper name='a'>{HERE}<link name='base_lnk'/></gripper>", "box/base_lnk"),
         (f"<gripper name='a'>{LINK}<position>0 0 0 1 0 0 x</position></gripper>", "'x' is not a number"),
-        (f"<gripper name='a' clearance='-1'>{LINK}{HERE}</gripper>", "expected a length of 0 or more, got -1"),
+        (f"<gripper name='a' clearance='-1'>{LINK}{HERE}</gripper>", "expected a number that is not negative, got -1"),
         (f"<handle name='a'>{LINK}{HERE}<mask>1 1 1 0 0 1</mask></handle>", "no common axis"),
         (f"<contact name='a'>{LINK}<point>0 0 0 1 0 0 2 0 0</point><triangle>0 1 2</triangle></contact>", "on a line"),
         ("<contact name='a'><link name='base_link' index='0'/><point>0 0 0</point></contact>", "'index' of <link>"),

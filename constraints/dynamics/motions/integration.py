@@ -17,7 +17,7 @@ from ...loops.assembling.assembly import OPEN
 from ...loops.baumgarte import too_stiff
 from ...loops.constraint_set import A_SET
 from ...loops.open_mechanism import OpenMechanismError
-from ...ranges import positive_time
+from ...ranges import positive_number
 from ...solvers.projection.batch import reporting
 from ...words import first_names
 from ..events.events import Event, as_events
@@ -109,7 +109,7 @@ def simulate(
         ('FINISHED', 21, True)
     """
     robot = expect(constraint_set, ConstraintSet, "constraint set of a motion", A_SET).robot
-    length = positive_time(duration, "duration of a motion")
+    length = positive_number(duration, "duration of a motion [s]")
     h = _step(step, length)
     chosen = SimulationOptions() if options is None else expect(options, SimulationOptions, "options of a motion")
     first = chosen.start
@@ -185,7 +185,7 @@ def _step(candidate: float | str, duration: float) -> float | None:
         if candidate != ADAPTIVE:
             raise UnknownNameError("step of a motion", candidate, (ADAPTIVE,))
         return None
-    h = positive_time(candidate, "step of a motion")
+    h = positive_number(candidate, "step of a motion [s]")
     if h > duration * (1.0 + ROUNDING_OF_A_STEP):
         raise OptionError(f"step of a motion: expected at most its duration of {duration:g} s, got {h:g} s")
     return h

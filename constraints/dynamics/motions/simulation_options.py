@@ -12,7 +12,7 @@ from liegroups.arguments import as_flag, finite_number
 from liegroups.frozen import set_fields
 
 from ...keywords import record_by_name
-from ...ranges import positive_number, positive_time, whole_number
+from ...ranges import positive_number, whole_number
 from ...solvers.options import as_threshold
 from ...solvers.projection.batch import Progress
 from ..events.stops import PASS, Stops, as_stops
@@ -110,7 +110,7 @@ class SimulationOptions:
         for name in ("rtol", "atol"):
             positive_number(getattr(self, name), f"{name} of a motion")
         if self.max_step != np.inf:
-            positive_time(self.max_step, "max_step of a motion")
+            positive_number(self.max_step, "max_step of a motion [s]")
         as_flag(self.open_start, "`open_start` of a motion")
         as_stops(self.limits)
         whole_number(self.every, "every of a motion", 1)

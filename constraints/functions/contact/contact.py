@@ -16,7 +16,7 @@ from liegroups.frozen import set_fields
 
 from ...errors import DuplicateNameError, SizeError, UndefinedError, UnknownNameError, WrongObjectError
 from ...point import MovingPoint, Point
-from ...ranges import length_of
+from ...ranges import not_negative
 from ...robot import Frame, Robot
 from ...robot.arguments import as_robot
 from ...robot.posture import Kinematics
@@ -85,7 +85,7 @@ class _PairFunction(Framed):
             _surfaces(self.floors, robot, f"floors of {who}"),
             _surfaces(self.objects, robot, f"objects of {who}"),
         )
-        margin = length_of(self.margin, f"margin of {who}")
+        margin = not_negative(self.margin, f"margin of {who}")
         if self.pair is not None:
             floor, surface = _named(self.pair, who)
             floors, objects = (_chosen(floor, floors, "floor"),), (_chosen(surface, objects, "object surface"),)

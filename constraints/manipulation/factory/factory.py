@@ -14,7 +14,7 @@ from ...errors import GraphError, UnknownNameError, WrongObjectError
 from ...functions.contact.contact_sides import asked_of_floor, asked_of_object
 from ...functions.contact.contact_surface import Surface, as_surfaces
 from ...paths.relative_motion import SecurityMargins
-from ...ranges import length_of
+from ...ranges import not_negative
 from ...robot import Robot
 from ...robot.arguments import as_robot
 from ...rows.row_owner import RowOwner
@@ -154,7 +154,7 @@ class ConstraintGraphFactory:
         set_fields(self, floors=as_surfaces(self.floors, "floors of a graph factory"))
         set_fields(self, constraints=as_owners(self.constraints, "constraints of a graph factory"))
         for what in ("preplacement_distance", "margin"):
-            set_fields(self, **{what: length_of(getattr(self, what), f"{what} of a graph factory")})
+            set_fields(self, **{what: not_negative(getattr(self, what), f"{what} of a graph factory")})
         for what in ("preplace_guide", "empty_level_sets"):
             as_flag(getattr(self, what), f"{what} of a graph factory")
         things = [part for thing in self.objects for part in (*thing.handles, *thing.surfaces)]

@@ -15,7 +15,7 @@ from ...functions.contact.contact import (
 )
 from ...functions.contact.contact_surface import Surface, as_surfaces
 from ...questions import ask_once
-from ...ranges import length_of
+from ...ranges import not_negative
 from ...robot import Robot
 from ...rows.explicit_forms import HOLD_ROWS, explicit_contact, locked_joint
 from ...rows.implicit import Implicit
@@ -52,7 +52,7 @@ def placement(
     Source: placement constraints of hpp-manipulation (`createPlacementConstraint`).
     """
     _check_moves(name, objects)
-    _ask_of_margin(name, as_surfaces(objects, f"objects of '{name}'"), length_of(margin, f"margin of '{name}'"))
+    _ask_of_margin(name, as_surfaces(objects, f"objects of '{name}'"), not_negative(margin, f"margin of '{name}'"))
 
     def leaves(pair: SurfacePair | None, variants: Mapping[SurfacePair, Foliation]) -> Foliation:
         """The foliation of one pair of surfaces, or of the nearest one."""
@@ -87,7 +87,7 @@ def preplacement(
 
     Source: pre-placement constraints of hpp-manipulation.
     """
-    height = length_of(distance, f"distance of '{name}'")
+    height = not_negative(distance, f"distance of '{name}'")
     _check_moves(name, objects)
     return Implicit.zero(ConvexShapeContact(robot, floors, objects, margin + height, name=name), name=name)
 

@@ -1,16 +1,13 @@
-"""Parts of built-in mechanisms: bars of uniform thickness, and lengths that make sense."""
+"""Parts of built-in mechanisms: bars of uniform thickness."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
-from liegroups.arguments import is_finite_number, natural_number
 from liegroups.arrays import ArrayLike, Vector
 
-from ...errors import OptionError, WrongObjectError
 from ...robot import Robot
 from ...robot.model.pinocchio import pin
 from ...rows.row_owner import RowOwner
@@ -19,31 +16,6 @@ from ..structure.tree import Tree
 
 DENSITY = 2.0
 """Mass of a bar by length [kg/m]."""
-
-
-def number(candidate: object, what: str) -> float:
-    """A finite number. Raises WrongObjectError, OptionError."""
-    if is_finite_number(candidate):
-        return float(candidate)
-    if isinstance(candidate, float | np.floating):
-        raise OptionError(f"{what}: expected a finite number, got {candidate!r}")
-    raise WrongObjectError(what, "a number", candidate)
-
-
-def length(candidate: object, what: str) -> float:
-    """A length above zero [m]. Raises WrongObjectError, OptionError."""
-    value = number(candidate, what)
-    if value <= 0.0:
-        raise OptionError(f"{what}: expected a length above 0, got {value:g}")
-    return value
-
-
-def count(candidate: Any, what: str) -> int:
-    """A number of parts, at least one. Raises SizeError, OptionError."""
-    value = natural_number(candidate, what)
-    if value < 1:
-        raise OptionError(f"{what}: expected at least 1, got {value}")
-    return value
 
 
 def add_bar(tree: Tree, joint: int, name: str, start: ArrayLike, end: ArrayLike) -> None:

@@ -6,13 +6,16 @@ import math
 
 import numpy as np
 
+from liegroups.arguments import finite_number
+
 from ...errors import OptionError
 from ...loops import Closure, Hinge
+from ...ranges import positive_number, whole_number
 from ...robot import Robot
 from ...robot.model.pinocchio import pin
 from ..structure.mechanism import Mechanism
 from ..structure.tree import JointKind, Tree, translation
-from .parts import add_bar, closed_at, count, length, number
+from .parts import add_bar, closed_at
 
 Z = (0.0, 0.0, 1.0)
 
@@ -32,17 +35,17 @@ def four_bar(
             end to its own pivot.
 
     Raises:
-        OptionError: lengths that do not close at that angle; or a length that is not positive.
-        WrongObjectError: a length that is no number.
+        OptionError: lengths that do not close at that angle; or a length that is no positive number.
+        DtypeError, NotFiniteError: an angle that is no number.
 
     Example:
         >>> linkage = four_bar()
         >>> linkage.rows, linkage.mobility(linkage.postures["closed"])
         (5, 1)
     """
-    names = ("ground", "crank", "coupler", "rocker")
-    g, a, c, r = (length(x, f"{n} of a four-bar") for n, x in zip(names, (ground, crank, coupler, rocker), strict=True))
-    turn = number(angle, "angle of a four-bar")
+    bars = {"ground": ground, "crank": crank, "coupler": coupler, "rocker": rocker}
+    g, a, c, r = (positive_number(x, f"{name} of a four-bar") for name, x in bars.items())
+    turn = finite_number(angle, "angle of a four-bar")
     tree = Tree("four_bar")
     one = _hinge(tree, 0, (0.0, 0.0, 0.0), "crank", a)
     _hinge(tree, one, (a, 0.0, 0.0), "coupler", c)
@@ -68,11 +71,12 @@ def five_bar(
         left, right: angles of the inner bars in the posture "closed" [rad].
 
     Raises:
-        OptionError: lengths that do not close at those angles; or a length that is not positive.
-        WrongObjectError: a length that is no number.
+        OptionError: lengths that do not close at those angles; or a length that is no positive number.
+        DtypeError, NotFiniteError: an angle that is no number.
     """
-    g, a, b = (length(x, f"{n} of a five-bar") for n, x in (("ground", ground), ("inner", inner), ("outer", outer)))
-    angles = {side: number(x, f"{side} angle of a five-bar") for side, x in (("left", left), ("right", right))}
+    bars = {"ground": ground, "inner": inner, "outer": outer}
+    g, a, b = (positive_number(x, f"{name} of a five-bar") for name, x in bars.items())
+    angles = {side: finite_number(x, f"{side} angle of a five-bar") for side, x in (("left", left), ("right", right))}
     tree = Tree("five_bar")
     elbows: list[np.ndarray] = []
     for side, x in (("left", -g / 2), ("right", g / 2)):
@@ -101,15 +105,16 @@ def scissor_lift(stages: int = 3, bar: float = 0.6, angle: float = 0.5) -> Mecha
         angle: of the bars above the ground in the posture "closed" [rad].
 
     Raises:
-        SizeError, OptionError: no stage, or a length that is not positive.
-        WrongObjectError: a length that is no number.
+        OptionError: no stage, or a length that is no positive number.
+        DtypeError, NotFiniteError: an angle that is no number.
 
     Example:
         >>> lift = scissor_lift(4)
         >>> lift.robot.nv, lift.rows, lift.rank(lift.postures["closed"])
         (9, 20, 8)
     """
-    n, full, tilt = count(stages, "stages of a scissor lift"), length(bar, "bar"), number(angle, "angle")
+    n, full = whole_number(stages, "stages of a scissor lift", 1), positive_number(bar, "bar")
+    tilt = finite_number(angle, "angle")
     half = 0.5 * full
     tree = Tree("scissor_lift")
     slide = tree.joint(0, JointKind.PRISMATIC, pin.SE3.Identity(), "slide", (1.0, 0.0, 0.0))

@@ -7,17 +7,18 @@ from typing import Any
 
 import numpy as np
 
-from liegroups.arguments import expect
+from liegroups.arguments import expect, finite_number
 from liegroups.arrays import ArrayLike, Vector
 
 from ...errors import OptionError
 from ...loops import Closure, PointClosure, RodClosure
+from ...ranges import positive_number
 from ...robot import Robot
 from ...robot.model.pinocchio import pin
 from ...robot.placement import as_placement, pose_vector
 from ..structure.mechanism import Mechanism
 from ..structure.tree import JointKind, JointLimits, Tree, rotation_about, translation
-from .parts import add_bar, closed_at, length, number
+from .parts import add_bar, closed_at
 
 X, Y, Z = np.eye(3)
 
@@ -34,11 +35,11 @@ def slider_crank(crank: float = 0.1, rod: float = 0.4, offset: float = 0.05, ang
         angle: of the crank in the posture "closed" [rad]; the slider is then on the side of positive x.
 
     Raises:
-        OptionError: a rod that does not reach the line; or a length that is not positive.
-        WrongObjectError: a length that is no number.
+        OptionError: a rod that does not reach the line; or a length that is no positive number.
+        DtypeError, NotFiniteError: an angle that is no number.
     """
-    a, b = length(crank, "crank of a slider-crank"), length(rod, "rod of a slider-crank")
-    z, turn = number(offset, "offset of a slider-crank"), number(angle, "angle of a slider-crank")
+    a, b = positive_number(crank, "crank of a slider-crank"), positive_number(rod, "rod of a slider-crank")
+    z, turn = finite_number(offset, "offset of a slider-crank"), finite_number(angle, "angle of a slider-crank")
     tree = Tree("slider_crank")
     j = tree.joint(0, JointKind.REVOLUTE, pin.SE3.Identity(), "crank", Z)
     add_bar(tree, j, "crank_end", (0, 0, 0), (a, 0, 0))
@@ -73,16 +74,16 @@ def stewart_platform(
         height: of the platform in the posture "closed" [m].
 
     Raises:
-        OptionError: a length that is not positive.
-        WrongObjectError: a length that is no number.
+        OptionError: a length that is no positive number.
+        DtypeError, NotFiniteError: an angle that is no number.
 
     Example:
         >>> platform = stewart_platform()
         >>> platform.mobility(platform.postures["closed"])
         6
     """
-    R, r = length(base_radius, "base_radius"), length(platform_radius, "platform_radius")
-    s, h = number(spread, "spread of a Stewart-Gough platform"), length(height, "height")
+    R, r = positive_number(base_radius, "base_radius"), positive_number(platform_radius, "platform_radius")
+    s, h = finite_number(spread, "spread of a Stewart-Gough platform"), positive_number(height, "height")
     tree = Tree("stewart_platform")
     top = tree.joint(0, JointKind.FREE, pin.SE3.Identity(), "platform")
     tree.body(top, pin.SE3.Identity(), "platform_body", 5.0, inertia=5.0 * r * r * np.diag([0.25, 0.25, 0.5]))
@@ -149,8 +150,8 @@ def delta_robot(
         angle: of the arms below the horizontal in the posture "closed" [rad].
 
     Raises:
-        OptionError: rods that do not reach; or a length that is not positive.
-        WrongObjectError: a length that is no number.
+        OptionError: rods that do not reach; or a length that is no positive number.
+        DtypeError, NotFiniteError: an angle that is no number.
 
     Example:
         >>> delta = delta_robot()
@@ -158,8 +159,8 @@ def delta_robot(
         (6, 3)
     """
     sizes = {"base_radius": base_radius, "platform_radius": platform_radius, "arm": arm, "forearm": forearm}
-    R, r, a, b = (length(x, f"{name} of a delta robot") for name, x in sizes.items())
-    w, turn = length(width, "width of a delta robot"), number(angle, "angle of a delta robot")
+    R, r, a, b = (positive_number(x, f"{name} of a delta robot") for name, x in sizes.items())
+    w, turn = positive_number(width, "width of a delta robot"), finite_number(angle, "angle of a delta robot")
     tree = Tree("delta_robot")
     top = tree.joint(0, JointKind.FREE, pin.SE3.Identity(), "platform")
     tree.body(top, pin.SE3.Identity(), "platform_body", 0.5, inertia=0.5 * r * r * np.diag([0.25, 0.25, 0.5]))
@@ -200,13 +201,13 @@ def bennett(a: float = 0.3, alpha: float = 0.6, beta: float = 1.2, angle: float 
         angle: of the first hinge in the posture "closed" [rad], no multiple of 2 pi.
 
     Raises:
-        OptionError: twists with which it does not close.
-        WrongObjectError: a length or an angle that is no number.
+        OptionError: twists with which it does not close; or a length that is no positive number.
+        DtypeError, NotFiniteError: an angle that is no number.
 
     Source: G. T. Bennett, A new mechanism, Engineering 76, 1903.
     """
-    one, u, v = length(a, "a of a Bennett linkage"), number(alpha, "alpha"), number(beta, "beta")
-    turn = number(angle, "angle of a Bennett linkage")
+    one, u, v = positive_number(a, "a of a Bennett linkage"), finite_number(alpha, "alpha"), finite_number(beta, "beta")
+    turn = finite_number(angle, "angle of a Bennett linkage")
     if min(abs(math.sin(u)), abs(math.sin(v)), abs(math.sin(0.5 * (v - u))), abs(math.sin(0.5 * turn))) < 1e-6:
         raise OptionError(
             "a Bennett linkage needs different twists that are not multiples of pi, and an angle that is not 0"

@@ -27,7 +27,6 @@ from constraints.dynamics import (
 )
 from constraints.dynamics.motions.metric_projection import MetricProjection
 from constraints.errors import (
-    DtypeError,
     FailedError,
     MissingExtraError,
     NotFiniteError,
@@ -468,9 +467,9 @@ def test_progress_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("error", "said", "changes"),
     [
-        (OptionError, "positive time", {"step": 0.0}),
-        (OptionError, "positive time", {"duration": -1.0}),
-        (DtypeError, "duration", {"duration": "long"}),
+        (OptionError, "positive number", {"step": 0.0}),
+        (OptionError, "positive number", {"duration": -1.0}),
+        (OptionError, "duration", {"duration": "long"}),
         (SizeError, "q", {"q0": [0.0]}),
         (SizeError, "velocity", {"v0": [0.0]}),
         (NotFiniteError, "velocity", {"v0": [np.nan] * 6}),
