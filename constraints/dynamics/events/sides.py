@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
 from typing import NamedTuple, final
-from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.linalg import norm
@@ -20,6 +19,7 @@ from ...linear_algebra import largest, row_lengths
 from ...loops import ConstraintSet
 from ...robot import Motion
 from ...rows.row_owner import RowOwner
+from ...workspace import Kept
 from ..forward import ForwardDynamics, forward_dynamics
 from ..laws.forces import Forces
 from ..laws.law import Law
@@ -42,6 +42,9 @@ CREEP = 10.0 * SLOW_SLIP
 
 FEW = 4
 """Sides that are touched at once, up to which all that they can do is tried."""
+
+SETS = 64
+"""Sets that are kept, and places of their rows: sides that are touched or not, and hold or slip."""
 
 LITTLE = 1e-9
 """Part of the forces (of the accelerations, of the impulses) that is rounding."""
@@ -263,8 +266,8 @@ class Sides:
         self.sides, self.forces, self.rest_speed = tuple(sides), forces, rest_speed
         self.grips: BoolVector = np.array([bool(side.tangents) for side in sides], dtype=np.bool_)
         self._seen: SeenSides | None = None
-        self._places: WeakKeyDictionary[ConstraintSet, Places] = WeakKeyDictionary()
-        self._switched: WeakKeyDictionary[ConstraintSet, dict[bytes, ConstraintSet]] = WeakKeyDictionary()
+        self._places: Kept[Places] = Kept(SETS)
+        self._switched: Kept[ConstraintSet] = Kept(SETS)
 
     def seen(self, motion: Motion, t: float, holds: ConstraintSet) -> SeenSides:
         """The sides at a state; the last one is kept, since all events ask for the same."""
@@ -275,30 +278,26 @@ class Sides:
 
     def places(self, holds: ConstraintSet) -> Places:
         """Where the rows of the sides are in a set, and which are on; found once."""
-        found = self._places.get(holds)
-        if found is None:
-            index, slices, active = holds.stack.index, holds.stack.slices, holds.active
-            rows = [[index(row) for row in (side.normal, *side.tangents)] for side in self.sides]
-            starts = [[slices[i].start for i in each] for each in rows]
-            touched = np.array([active[normal] for normal, *_ in rows], dtype=np.bool_)
-            held = np.array([bool(along) and active[along[0]] for _, *along in rows], dtype=np.bool_)
-            every = self.switched(holds, Standing(np.ones_like(touched), np.ones_like(touched)))
-            standing = Standing(read_only(touched), read_only(touched & held))
-            found = Places([normal for normal, *_ in starts], [along for _, *along in starts], standing, every)
-            self._places[holds] = found
-        return found
+        return self._places.get(holds, lambda: self._placed(holds))
+
+    def _placed(self, holds: ConstraintSet) -> Places:
+        index, slices, active = holds.stack.index, holds.stack.slices, holds.active
+        rows = [[index(row) for row in (side.normal, *side.tangents)] for side in self.sides]
+        starts = [[slices[i].start for i in each] for each in rows]
+        touched = np.array([active[normal] for normal, *_ in rows], dtype=np.bool_)
+        held = np.array([bool(along) and active[along[0]] for _, *along in rows], dtype=np.bool_)
+        every = self.switched(holds, Standing(np.ones_like(touched), np.ones_like(touched)))
+        standing = Standing(read_only(touched), read_only(touched & held))
+        return Places([normal for normal, *_ in starts], [along for _, *along in starts], standing, every)
 
     def switched(self, holds: ConstraintSet, standing: Standing) -> ConstraintSet:
-        """The set with the sides so; made once."""
-        made = self._switched.setdefault(holds, {})
-        mark = standing.on.tobytes() + standing.sticks.tobytes()
-        if mark not in made:
-            active = holds.active.copy()
-            for side, touched, held in zip(self.sides, *standing, strict=True):
-                active[holds.stack.index(side.normal)] = touched
-                active[[holds.stack.index(row) for row in side.tangents]] = held
-            made[mark] = holds.switched(np.flatnonzero(active).tolist())
-        return made[mark]
+        """The set with the sides so; the same one, from whichever set with these rows it is asked for."""
+        active = holds.active.copy()
+        for side, touched, held in zip(self.sides, *standing, strict=True):
+            active[holds.stack.index(side.normal)] = touched
+            active[[holds.stack.index(row) for row in side.tangents]] = held
+        key = holds.stack, holds.baumgarte, holds.rounding, active.tobytes()
+        return self._switched.get(key, lambda: holds.switched(np.flatnonzero(active).tolist()))
 
     def dynamics(self, seen: SeenSides, friction: Vector, holds: ConstraintSet | None = None) -> ForwardDynamics:
         """Accelerations of a state with a given friction."""
