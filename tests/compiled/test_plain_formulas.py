@@ -16,9 +16,9 @@ from compiled.guarded import Guarded, Tables, plain
 from compiled.test_plain_kernels import memory
 
 from constraints import Implicit, Options, Problem
-from constraints.functions import Affine
+from constraints.functions import Affine, Lifted
 from constraints.solvers.machine import layout
-from liegroups import Rn
+from liegroups import Rn, Segments
 from liegroups.formulas.series import EXP_SWITCH, LOG_SWITCH
 
 
@@ -116,6 +116,19 @@ def test_inequalities_that_hold_are_left_out_and_steps_have_the_same_bits(rows: 
                 assert kernels.normal_solved(tables_of, F, W, rows, n, J, y, mu, False)
                 steps.append([W[y + i] if A[i].any() else 0.0 for i in range(rows)])
             assert steps[0] == steps[1]
+
+
+def test_rows_stay_where_their_own_zeros_save_more() -> None:
+    """A chain of points with bounds, whose factors are a band: without some rows they would be a full triangle."""
+    space, kernels = Rn(60), plain("cholesky")
+    every = [Segments.coordinates(space, range(i, i + 3)) for i in range(0, 60, 3)]
+    bounds = [Implicit.above(Lifted(Affine(np.eye(3)), space, each)) for each in every]
+    links = [Implicit.zero(Lifted(Affine(np.ones((3, 6))), space, a | b)) for a, b in itertools.pairwise(every)]
+    whole = [Implicit.above(Affine(np.ones((60, 60))))]
+    for rows, asks, most in (([*bounds[:4], *links], False, 12), (bounds, True, 3), (whole, True, 57)):
+        I = Tables(Problem(space, rows), Options()).where[0]  # noqa: E741
+        assert (I[layout.AWAKE] != 0) == asks
+        assert [count for count in range(0, 60, 3) if kernels._is_less(I, 60, count)] == [*range(0, most + 1, 3)]
 
 
 def test_pivots_are_positive_numbers_or_nothing_is_solved() -> None:

@@ -25,7 +25,7 @@ from .calls import Calls
 from .functions import pack_copy, pack_function, pack_product, pack_translated
 from .packing import Argument, Integers, NotPacked, PackedResult, Packer
 from .search import SearchPacker
-from .sparsity import profile, row_ranges, tiles
+from .sparsity import products, profile, row_ranges, tiles
 
 TRACE_SIZE = 10_000_000
 """Numbers that the iterates of a projection may take in memory."""
@@ -283,7 +283,8 @@ class _ProblemPacker:
         header = self._header
         reach = profile(size, ranges)
         header[layout.RANGES], header[layout.PROFILE] = packer.table(ranges.ravel()), packer.table(reach.ravel())
-        header[layout.TILES] = packer.table(tiles(size, ranges, reach[:, 0]))
+        table = tiles(size, ranges, reach[:, 0])
+        header[layout.TILES], header[layout.PRODUCTS] = packer.table(table), products(table, reach)
 
     def _level(self, level: Stack, values: bool = False, looks_ahead: bool = False) -> _Level:
         """Pack the rows of a level; of some only errors are asked for, of others which rows a step would cross."""

@@ -20,7 +20,7 @@ from ..options import Options
 from .packing import Integers, NotPacked, Packer, leaf_of
 
 LEAST_RESTING = 9
-"""With so many rows that may hold and be zero, steps are asked which are."""
+"""With so many rows that may hold and be zero, steps are asked which are, if to leave all of them out is less work."""
 
 
 @final
@@ -71,7 +71,8 @@ class SearchPacker:
         header[layout.DUAL], header[layout.ERROR_TRIAL] = packer.memory(rows), packer.memory(rows)
         first = problem.levels[0] if problem.levels else ()
         resting = sum(int((owner.rows.one_sided & owner.rows.mask).sum()) for owner in first)
-        if resting >= LEAST_RESTING:
+        awake = sum(sizes[:1]) - resting
+        if resting >= LEAST_RESTING and awake**2 * (3 * live + awake) < 6 * header[layout.PRODUCTS]:  # as in the kernel
             header[layout.AWAKE] = packer.memory(sizes[0] * (2 + live))
         lower = header[layout.LEVELS] > 1
         above = sum(sizes) + live * (1 + self._options.saturating_passes) if lower else 0

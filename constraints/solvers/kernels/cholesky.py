@@ -287,6 +287,12 @@ def _awake_rows(I: Integers, W: Floats, m: int, n: int, J: int) -> int:
 
 
 @kernel
+def _is_less(I: Integers, n: int, count: int) -> bool:
+    """Whether so many rows and n columns, zeros among them, take fewer products than all rows without their zeros."""
+    return count * count * (3 * n + count) < 6 * I[at.PRODUCTS]
+
+
+@kernel
 def _awake_solved(
     I: Integers, F: Floats, W: Floats, m: int, n: int, J: int, y: int, mu: float, holding: bool, count: int
 ) -> bool:
@@ -329,7 +335,7 @@ def normal_solved(I: Integers, F: Floats, W: Floats, m: int, n: int, J: int, y: 
         return _six_solved(W, I[at.NORMAL], y)
     if I[at.AWAKE] != 0:
         count = _awake_rows(I, W, m, n, J)
-        if count < m:
+        if count < m and _is_less(I, n, count):
             return _awake_solved(I, F, W, m, n, J, y, mu, holding, count)
     _made(I, F, W, m, n, J, I[at.NORMAL], mu, holding)
     return cholesky_solved(I, W, I[at.NORMAL], m, y, I[at.PROFILE])
