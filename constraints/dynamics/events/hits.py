@@ -30,7 +30,12 @@ def hit(seen: SeenSides, coming: BoolVector) -> tuple[Motion, ConstraintSet]:
     own, robot, q = seen.sides, seen.holds.robot, seen.motion.q
     before = energies(seen.motion)[0]
     for bounces in (True, False):
-        found = _impact(seen, coming, bounces)
+        try:
+            found = _impact(seen, coming, bounces)
+        except UndefinedError:
+            if bounces:  # more than three feet of a body, some of which come too slowly to bounce
+                continue
+            raise
         motion = robot.at(q, found.after)
         if not bounces or (found.better is None and energies(motion)[0] - found.work <= before * (1.0 + LITTLE)):
             break
@@ -125,8 +130,8 @@ def _impulses(seen: SeenSides, standing: Standing, wished: Vector) -> tuple[Vect
             direction = velocity / size if size > 0.0 else velocity
             columns.append(seen.drag_of(i, direction))
         drag, places = np.array(columns).T, [seen.normals[i] for i in slips]
-        own = [with_push(column).impulses[places] - free.impulses[places] for column in drag.T]
-        push = drag @ balanced(free.impulses[places], np.array(own).T)
+        changes = [with_push(column).impulses[places] - free.impulses[places] for column in drag.T]
+        push = drag @ balanced(free.impulses[places], np.array(changes).T)
         found = with_push(push)
     alongs = [found.impulses[along] for along in seen.tangents]
     work = 0.5 * found.impulses * (rows.jacobian @ (v + found.velocity))

@@ -154,6 +154,19 @@ def test_impacts_bounce_above_the_speed_of_rest(e: float, speed: float, bounces:
     assert floor.states(events.touched(seen, 0)[1]) == {"point": state}
 
 
+def test_six_feet_of_which_some_come_too_slowly_to_bounce_come_to_rest() -> None:
+    """Some would bounce while others rest, which no rigid body does; and they are too many for all ways to be tried."""
+    feet = {f"p{i}{j}": (0.2 * i - 0.1, 0.1 * j - 0.1, -0.1) for i in range(2) for j in range(3)}
+    robot = body(pin.JointModelFreeFlyer(), 1.0, 0.01, **feet)
+    for mu in (0.0, 0.3):
+        floor = Floor(robot, list(feet), restitution=0.5, rest_speed=0.1, friction=mu)
+        nobody = floor._sides.switched(floor._all, standing([False] * 6, [False] * 6))
+        motion = robot.at([0.0, 0.0, 0.1, 0.0, 0.0, 0.0, 1.0], [0.0, 0.0, -0.1, 0.5, 0.0, 0.0])
+        after, holds = hit(SeenSides(floor._sides, motion, 0.0, nobody), np.ones(6, dtype=np.bool_))
+        np.testing.assert_allclose(after.v[2:5], 0.0, atol=1e-12)
+        assert "away" not in floor.states(holds).values()
+
+
 @pytest.mark.parametrize("mu", [0.1, 0.5])
 @pytest.mark.parametrize("e", [0.0, 0.5])
 def test_friction_of_an_impact_is_that_of_its_impulse(mu: float, e: float) -> None:
