@@ -90,7 +90,7 @@ class ContactDerivatives(Derivatives):
     Attributes:
         multipliers_x, multipliers_u: (size, ndx) and (size, nu), zero where a contact is off; None where they were not
             asked for, and at terminal nodes; NaN where there are no derivatives. An impact has no controls.
-        by_differences: names of constraints that have no formulas: their part is good to about 1e-9.
+        by_differences: names of constraints and external forces without formulas: their part is good to about 1e-9.
         calculation: what was differentiated; None of an impact.
     """
 
