@@ -111,7 +111,8 @@ def stacked(count: int, shown: bool) -> tuple[Any, list[Any]]:
 
 def moving_most(curves: Mapping[str, Vector]) -> dict[str, Vector]:
     """Of many curves those that change most, as many as there are `LINES`, in their order."""
-    most = sorted(curves, key=lambda name: -float(np.ptp(curves[name])))[: len(LINES)]
+    changes = {name: float(np.ptp(curve)) if curve.size else 0.0 for name, curve in curves.items()}
+    most = sorted(curves, key=lambda name: -changes[name])[: len(LINES)]
     return {name: curves[name] for name in curves if name in most}
 
 
