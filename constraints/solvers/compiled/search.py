@@ -73,7 +73,7 @@ class SearchPacker:
         resting = sum(int((owner.rows.one_sided & owner.rows.mask).sum()) for owner in first)
         awake = sum(sizes[:1]) - resting
         if resting >= LEAST_RESTING and awake**2 * (3 * live + awake) < 6 * header[layout.PRODUCTS]:  # as in the kernel
-            header[layout.AWAKE] = packer.memory(sizes[0] * (2 + live))
+            header[layout.AWAKE] = packer.table([packer.memory(sizes[0] * (2 + live)), *range(live)])
         lower = header[layout.LEVELS] > 1
         above = sum(sizes) + live * (1 + self._options.saturating_passes) if lower else 0
         header[layout.ABOVE], header[layout.FACTORS] = packer.memory(above * live), packer.memory(above * live)

@@ -24,14 +24,12 @@ def _tile_made(
     I: Integers, F: Floats, W: Floats, m: int, J: int, N: int, i: int, j: int, count: int, listed: int, mu: float,
     holding: bool,
 ) -> None:  # fmt: skip
-    """Three by three entries, in registers: of rows i and j, from so many columns, of a list at in I or all (0)."""
+    """Three by three entries, in registers: of rows i and j, from so many columns, which are listed at in I."""
     a, b, c, d, e, f, g, h, k = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
     if i == j:
         a, e, k = mu, mu, mu
     for n in range(count):
-        column = n
-        if listed != 0:
-            column = I[listed + n]
+        column = I[listed + n]
         o = J + column * m
         s = weight(I, F, W, column, holding)
         u, v, w, x, y, z = s * W[o + i], s * W[o + i + 1], s * W[o + i + 2], W[o + j], W[o + j + 1], W[o + j + 2]
@@ -274,7 +272,7 @@ def _awake_rows(I: Integers, W: Floats, m: int, n: int, J: int) -> int:
 
     Rows of inequalities that hold are zero, and factors of them are what they were.
     """
-    awake, count = I[at.AWAKE], m % 3
+    awake, count = I[I[at.AWAKE]], m % 3
     for i in range(0, m - 2, 3):
         W[awake + i] = 0.0
         for c in range(n):
@@ -297,7 +295,7 @@ def _awake_solved(
     I: Integers, F: Floats, W: Floats, m: int, n: int, J: int, y: int, mu: float, holding: bool, count: int
 ) -> bool:
     """The normal equations of the rows that are awake; the others get zeros, of which no step is made."""
-    awake, N, row = I[at.AWAKE], I[at.NORMAL], 0
+    awake, all_columns, N, row = I[I[at.AWAKE]], I[at.AWAKE] + 1, I[at.NORMAL], 0
     x = awake + m
     K = x + m
     for i in range(m):
@@ -309,7 +307,7 @@ def _awake_solved(
     if count > 2:
         for i in range(0, count, 3):
             for j in range(i, count, 3):
-                _tile_made(I, F, W, count, K, N, min(i, count - 3), min(j, count - 3), n, 0, mu, holding)
+                _tile_made(I, F, W, count, K, N, min(i, count - 3), min(j, count - 3), n, all_columns, mu, holding)
     else:
         _few_made(I, F, W, count, n, K, N, mu, holding)
     solved = cholesky_solved(I, W, N, count, x, 0)
